@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tallystick import score
@@ -84,9 +86,46 @@ def test_a_human_grade_of_an_unknown_item_is_named(tmp_path):
         score(logs, judges="match", truth_file=str(human))
 
 
-def test_repeated_runs_are_averaged_and_that_is_said():
+def inspect_log(folder, name, epochs):
+    """Write a log of 80 items, each of which was run several times with one outcome."""
+    rng = np.random.default_rng(len(name))
+    samples = []
+    for item, (good, said) in enumerate(rng.random((80, 2)) < 0.8):
+        scores = {"match": {"value": "C" if good == said else "I"}}
+        if item % 2:
+            scores["human"] = {"value": "C" if good else "I"}
+        samples += [{"id": f"q{item}", "epoch": k, "scores": scores} for k in range(epochs)]
+    path = folder / f"{name}{epochs}.json"
+    head = {"version": 2, "status": "success", "eval": {"model": name, "task": "t"}}
+    path.write_text(json.dumps({**head, "results": {"scores": []}, "samples": samples}))
+    return str(path)
+
+
+def test_replicates_stay_outputs_and_tell_no_more_of_their_items(tmp_path):
+    """Averages of pass and fail were read as grades, 0.5 among them."""
     with read(files("inspect/twice.eval"), DOOR, judges=("match",)) as data:
-        assert any("averaged" in note for note in data.notes)
+        assert data.roles.replicate == "replicate"
+        assert set(data.cells("match")["match"]) == {0.0, 1.0}
+    once, twice = (
+        score(
+            [inspect_log(tmp_path, name, n) for name in ("a", "bb")], truth="human", judges="match"
+        )
+        for n in (1, 2)
+    )
+    for one, two in zip(once.systems, twice.systems, strict=True):
+        assert two.n_outputs == 2 * one.n_outputs
+        for end in ("low", "high"):
+            assert abs(getattr(two.interval, end) - getattr(one.interval, end)) < 0.01
+
+
+def test_a_human_grade_of_a_replicate_names_it(tmp_path):
+    human = tmp_path / "human.csv"
+    human.write_text("item,human\nq0,pass\nq2,fail\n")
+    logs = files("inspect/twice.eval")
+    with pytest.raises(InputError, match="no column 'replicate'"):
+        score(logs, judges="match", truth_file=str(human))
+    human.write_text("item,replicate,human\nq0,1,pass\nq0,2,fail\n")
+    assert score(logs, judges="match", truth_file=str(human)).n_labels == 2
 
 
 def test_a_plain_table_is_not_a_log(tmp_path):

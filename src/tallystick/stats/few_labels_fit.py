@@ -14,6 +14,7 @@ for ``count`` identical ones.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -33,6 +34,8 @@ LARGEST = 1e6
 """Student's quantile with hardly a degree of freedom is cut here: the reach is then the range."""
 MOST = 20
 """With more judges than this the single ones are no features: only their consensus is."""
+_MOST_CELLS = 1 << 20
+"""Numbers in one array of a step that leaves units out."""
 UNEQUAL = 0.3
 """Weights with a larger variance leave a pass/fail score no longer near binomial."""
 
@@ -502,7 +505,10 @@ def solve(
 def _left_out(one: LabelledEntries, z0: Floats, inverse: Floats, e: Floats, m: Floats) -> Floats:
     r"""Return :math:`(I - H)^{-1} e` unit by unit, H with 1/m between rows of one system (F2)."""
     found = np.empty(e.size)
-    for block in one.blocks:
+    # Some units at a time: 163 judges on a thousand items are 26 million cells in each array below.
+    wide = z0.shape[1] + m.size
+    parts = (np.array_split(units, 1 + units.size * wide // _MOST_CELLS) for units in one.blocks)
+    for block in chain.from_iterable(parts):
         z, w, s = z0[block], one.weight[block], one.system[block]
         if block.shape[1] == 1:
             lever = np.einsum("ip,pq,iq->i", z[:, 0], inverse, z[:, 0]) + 1 / m[s[:, 0]]

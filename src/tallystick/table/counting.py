@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError
 from tallystick.table.cells import (
     MOST_LABELS,
-    ItemSketch,
     Label,
     identity,
     is_missing,
@@ -28,15 +27,14 @@ from tallystick.table.patterns import Codes, Counts, Recipe, group, pack, unpack
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """What an engine brings back: patterns (rows may repeat) as codes into the labels as they were
-    written; and a sketch of the items, where the recipe asks for one and the data come from files.
+    """What an engine brings back: patterns, of which some may repeat, as codes into the labels as
+    they were written.
     """
 
     names: tuple[str, ...]
     labels: tuple[Sequence[Label], ...]
     codes: Codes
     counts: Counts
-    sketch: Mapping[str, ItemSketch] = field(default_factory=dict)
 
 
 def count_columns(columns: Mapping[str, Any], recipe: Recipe) -> Counted:

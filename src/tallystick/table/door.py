@@ -404,7 +404,7 @@ def _joined(
         if is_session(layout.truth_file):
             table, given, notes, session = join_session(table, given, layout.truth_file)
         else:
-            table, given, notes = join_truth(table, given, layout)
+            table, given, notes = join_truth(table, given, layout, outputs=door.outputs)
         table = replace(table, notes=(*table.notes, *notes))
     if layout.old_file is not None:
         table, given, notes = join_old(table, given, layout)

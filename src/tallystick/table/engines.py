@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ from tallystick.table.cells import (
     ItemSketch,
     Label,
     identifier,
-    kind_of,
     not_labels,
     row_key,
     too_many,
@@ -92,17 +91,14 @@ def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
 
 def count(data: Any, recipe: Recipe) -> Counted:
     """Count *data* with the engine that holds it; only counts come back."""
-    rows: int | None = None
     if is_source(data):
         with opened(data) as table:
             _refuse_doubtful(table, recipe)
-            # Parts of a file and data in memory have no origin: they add up in any way.
-            rows = sum(part.rows for part in table.parts) if table.origin else None
-            return _count(table, recipe, rows)
-    return _count(data, recipe, rows)
+            return _count(table, recipe)
+    return _count(data, recipe)
 
 
-def _count(data: Any, recipe: Recipe, rows: int | None) -> Counted:
+def _count(data: Any, recipe: Recipe) -> Counted:
     with held(data) as there:
         if isinstance(there, Mapping):
             return count_columns(there, recipe)
@@ -111,9 +107,8 @@ def _count(data: Any, recipe: Recipe, rows: int | None) -> Counted:
             # Bins and weights are numbers of single rows.
             weight = [] if recipe.weight is None else [recipe.weight]
             return count_columns(fetched(there, [*names, *weight]), replace(recipe, columns=names))
-        if is_relation(there):
-            return count_relation(there, recipe, rows=rows)
-        return count_lazy(there, recipe)
+        counting = count_relation if is_relation(there) else count_lazy
+        return counting(there, names)
 
 
 def is_source(data: Any) -> bool:
@@ -198,34 +193,18 @@ _LABELS = _TINY | frozenset(
 )
 
 
-def count_relation(
-    relation: DuckDBPyRelation, recipe: Recipe, *, rows: int | None = None
-) -> Counted:
-    """Group and count a relation where it lies.
-
-    *rows* is how many rows a relation has that comes from files. Its items are then sketched in the
-    same scan, if the recipe names them.
-    """
+def count_relation(relation: DuckDBPyRelation, names: tuple[str, ...]) -> Counted:
+    """Group and count a relation where it lies."""
     kinds = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
-    names = recipe.select(tuple(kinds))
     for name in names:
         if not (kinds[name] in _LABELS or kinds[name].startswith("ENUM")):
             raise not_labels(name, f"has type {kinds[name]}")
     _refuse_text(relation, [name for name in names if kinds[name] not in _TINY])
-    keys = [f"{identifier(name)} as k{j}" for j, name in enumerate(names)]
-    sums = "count(*) as total"
-    least = None
-    if rows is not None and recipe.item is not None and recipe.item in kinds:
-        least = LeastItems(column=recipe.item, sql_type=kinds[recipe.item], rows=rows)
-        keys.append(least.key())
-        sums = f"{sums}, {least.sums()}"
+    keys = ", ".join(f"{identifier(name)} as k{j}" for j, name in enumerate(names))
     by = ", ".join(f"k{j}" for j in range(len(names)))
-    groups = relation.project(", ".join(keys)).aggregate(f"{by}, {sums}", by).to_arrow_table()
+    groups = relation.project(keys).aggregate(f"{by}, count(*) as total", by).to_arrow_table()
     columns = {name: groups[f"k{j}"] for j, name in enumerate(names)}
-    counted = count_groups(names, columns, groups["total"], weighted=False)
-    if least is None:
-        return counted
-    return replace(counted, sketch=least.sketch(columns, groups, recipe.missing))
+    return count_groups(names, columns, groups["total"], weighted=False)
 
 
 def _refuse_text(relation: DuckDBPyRelation, names: Sequence[str]) -> None:
@@ -244,82 +223,40 @@ def _refuse_text(relation: DuckDBPyRelation, names: Sequence[str]) -> None:
                 raise too_many(name, number)
 
 
-# The sketch of items, made in the same scan that counts: no second pass over a file.
-
-
 _SPARE = 16
 """How many times the rows of a sketch are looked at in a large table, in case items repeat."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class LeastItems:
-    """The rows of each pattern whose items have the smallest hashes.
+def least_items(table: Table, recipe: Recipe) -> dict[str, ItemSketch]:
+    """Return the sketch of the items of a table from files, by the hash function that made it."""
+    if not table.origin or recipe.item not in table.kinds:
+        return {}
+    cell, kind = identifier(recipe.item), table.kinds[recipe.item]
+    if kind == "float":  # pandas writes whole numbers beside a gap as 1.0
+        whole = f"{cell} = floor({cell}) and abs({cell}) < 9e15"
+        cell = f"case when {whole} then {cell}::bigint::varchar else {cell}::varchar end"
+    elif kind != "text":
+        cell = f"{cell}::varchar"  # hashed as text, so that its type does not matter
 
-    Parameters
-    ----------
-    column, sql_type
-        The column of items.
-    rows
-        How many rows the table has.
-    """
-
-    column: str
-    sql_type: str
-    rows: int
-
-    @property
-    def limit(self) -> int:
-        """Hashes below this are looked at: all in a small table, so that its sketch is whole.
-
-        In a large table nearly all rows are passed over by one comparison, which costs less than
-        keeping the smallest of each pattern.
-        """
-        if self.rows <= _SPARE * MOST:
-            return WHOLE
-        return row_key(WHOLE * _SPARE * MOST // self.rows, 0)
-
-    def key(self) -> str:
-        """Return the SQL of an item's hash; an item is hashed as text, so that its type does not
-        matter.
-        """
-        cell = identifier(self.column)
-        if kind_of(self.sql_type) == "float":  # pandas writes whole numbers beside a gap as 1.0
-            whole = f"{cell} = floor({cell}) and abs({cell}) < 9e15"
-            cell = f"case when {whole} then {cell}::bigint::varchar else {cell}::varchar end"
-        elif kind_of(self.sql_type) != "text":
-            cell = f"{cell}::varchar"
-        return f"case when {cell} is not null then hash({cell}) end as item"
-
-    def sums(self) -> str:
-        """Return the SQL of what is fetched for each pattern."""
-        below = "" if self.limit == WHOLE else f" filter (where item < {self.limit}::ubigint)"
-        # The hash function of the engine may change from one version to the next, and sketches of
-        # two functions cannot be compared: the hash of a fixed word tells them apart.
-        return f"min(item, {MOST + 1}){below} as items, min(hash('tallystick')) as kind"
-
-    def sketch(
-        self, votes: Mapping[str, Any], groups: Any, missing: frozenset[str]
-    ) -> dict[str, ItemSketch]:
-        """Return the sketch, by the hash function that made it.
-
-        *votes* has the cells of each pattern by column, *groups* what :meth:`sums` fetched.
-        """
-        import pyarrow as pa
-
-        found = {place: items for place, items in enumerate(groups["items"].to_pylist()) if items}
-        places = pa.array(found, pa.int64())
-        cells = {name: column.take(places).to_pylist() for name, column in votes.items()}
-
-        limit = self.limit
-        rows: list[int] = []
-        for k, items in enumerate(found.values()):
-            # A full list may have left out rows of its last item and beyond.
-            if len(items) > MOST:
-                limit = min(limit, row_key(items[-1], 0))
-            seen = votes_hash({name: column[k] for name, column in cells.items()}, missing)
-            rows.extend(row_key(item, seen) for item in items)
-        kinds = {f"{kind:x}" for kind in groups["kind"].to_pylist()}
-        return {kind: ItemSketch.of(rows, limit=limit) for kind in kinds}
+    # Nearly all rows of a large table are passed over by one comparison.
+    rows = sum(part.rows for part in table.parts)
+    limit = WHOLE if rows <= _SPARE * MOST else row_key(WHOLE * _SPARE * MOST // rows, 0)
+    names = recipe.select(table.columns)
+    votes = "".join(f", {identifier(name)} as k{j}" for j, name in enumerate(names))
+    below = "" if limit == WHOLE else f" and hash({cell}) < {limit}::ubigint"
+    found = table.arrow(
+        f"select distinct hash({cell}) as item{votes} from rows where {cell} is not null{below}"
+    )
+    seen = [
+        row_key(
+            row.pop("item"), votes_hash(dict(zip(names, row.values(), strict=True)), recipe.missing)
+        )
+        for row in found.to_pylist()
+    ]
+    # The hash function of the engine may change from one version to the next, and sketches of two
+    # functions cannot be compared: the hash of a fixed word tells them apart.
+    [(function,)] = table.query("select hash('tallystick') from rows limit 1")
+    return {f"{function:x}": ItemSketch.of(seen, limit=limit)}
 
 
 # Frames through narwhals: an eager one gives its columns to the kernel, a lazy one counts where it
@@ -381,12 +318,11 @@ class _Columns(Mapping[str, Any]):
         return len(self._names)
 
 
-def count_lazy(frame: nw.LazyFrame[Any], recipe: Recipe) -> Counted:
+def count_lazy(frame: nw.LazyFrame[Any], names: tuple[str, ...]) -> Counted:
     """Let the engine of a lazy frame group and count; only the groups are collected."""
     import narwhals as nw
 
     schema = frame.collect_schema()
-    names = recipe.select(tuple(schema))
     tiny = (nw.Boolean, nw.Int8, nw.UInt8)
     for name in names:
         kind = schema[name]

@@ -271,7 +271,7 @@ def _relation(table: Table, grid: _Grid, shared: Sequence[str]) -> DuckDBPyRelat
 # second file of human grades (``--truth-file``) say together how good the model is.
 
 
-ITEM, SYSTEM = "item", "system"
+ITEM, SYSTEM, REPLICATE = "item", "system", "replicate"
 MOST_LISTED = 12
 
 
@@ -304,14 +304,12 @@ def log_outputs(source: Any, layout: Layout, given: Roles) -> tuple[Table, Roles
     logs = told_apart(read_logs(files, formats))
     scores = list(dict.fromkeys(name for log in logs for name in log.scores))
     judges = _judges(logs, scores, layout, given)
-    columns, averaged = _long(logs, scores)
+    columns = _long(logs, scores)
     systems = len(set(columns[SYSTEM]))
     items = len(set(columns[ITEM]))
     kinds = ", ".join(dict.fromkeys(formats))
     word = "system" if systems == 1 else "systems"
     notes = [f"read as {kinds} logs: {systems} {word} on {items:,} items"]
-    if averaged:
-        notes.append(f"{averaged:,} replicates (epochs, trials) were averaged within their items")
     lost = sum(log.unscored for log in logs)
     if lost:
         notes.append(f"{lost:,} samples failed and have no score")
@@ -322,7 +320,12 @@ def log_outputs(source: Any, layout: Layout, given: Roles) -> tuple[Table, Roles
         spools=tuple(file.path for file in files if file.spooled),
         notes=tuple(notes),
     )
-    roles = replace(given, item=given.item or ITEM, system=given.system or SYSTEM)
+    roles = replace(
+        given,
+        item=given.item or ITEM,
+        system=given.system or SYSTEM,
+        replicate=REPLICATE if REPLICATE in columns else given.replicate,
+    )
     return table, roles.with_columns("judges", judges)
 
 
@@ -352,30 +355,31 @@ def _quoted(name: str) -> str:
     return name if "," not in name and " " not in name else f"'{name}'"
 
 
-def _long(logs: Sequence[Log], scores: Sequence[str]) -> tuple[dict[str, list[Any]], int]:
-    """Return one row per item and system, replicates averaged, and how many those were."""
+def _long(logs: Sequence[Log], scores: Sequence[str]) -> dict[str, list[Any]]:
+    """Return one row per output: per item and system, and per replicate where there are several."""
     tasks = {log.task for log in logs}
-    groups = list(dict.fromkeys(name for log in logs for name in log.groups))
-    taken = {ITEM, SYSTEM, *scores}
-    groups = [name for name in groups if name not in taken]
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    averaged = 0
+    taken = {ITEM, SYSTEM, REPLICATE, *scores}
+    groups = [
+        name for name in dict.fromkeys(n for log in logs for n in log.groups) if name not in taken
+    ]
+    rows: dict[tuple[str, str, int], dict[str, Any]] = {}
     for log in logs:
         for metric, held in log.scores.items():
             for item, values in held.items():
                 # One task is not worth a prefix: human grades name the item as the tool does.
                 name = f"{log.task}:{item}" if log.task and len(tasks) > 1 else str(item)
-                row = rows.setdefault((name, log.model), {})
-                row[metric] = sum(values) / len(values)
-                averaged += len(values) - 1 if metric == scores[0] else 0
-                row |= _groups(log.groups, item)
+                for number, value in enumerate(values, start=1):
+                    row = rows.setdefault((name, log.model, number), {})
+                    row |= {metric: value, **_groups(log.groups, item)}
     columns: dict[str, list[Any]] = {
-        ITEM: [item for item, _ in rows],
-        SYSTEM: [system for _, system in rows],
+        ITEM: [item for item, _, _ in rows],
+        SYSTEM: [system for _, system, _ in rows],
     }
+    if any(number > 1 for _, _, number in rows):
+        columns[REPLICATE] = [number for _, _, number in rows]
     for name in (*scores, *groups):
         columns[name] = [row.get(name) for row in rows.values()]
-    return columns, averaged
+    return columns
 
 
 def _groups(groups: Mapping[str, Mapping[str, str]], item: str) -> dict[str, str]:

@@ -421,8 +421,8 @@ def _probability(data: Data, outputs: GradePanel) -> Floats:
 
 def _refuse_twice(data: Data) -> None:
     """Refuse an item that one system answered twice."""
-    item, system = str(data.roles.item), data.roles.system
-    twice = first_repeat(data.table, item, *([system] if system else []))
+    item, system, own = str(data.roles.item), data.roles.system, data.roles.replicate
+    twice = first_repeat(data.table, item, *(name for name in (system, own) if name))
     if twice is not None:
         shown = f"item and system {twice[0]}" if system else f"item {twice[0]}"
         raise InputError(

@@ -165,61 +165,7 @@ Codes: TypeAlias = NDArray[np.int32]
 Counts: TypeAlias = NDArray[Any]
 """How often: int64, or float64 in a weighted tally."""
 
-_TABLE_BITS = 20
-"""Patterns of at most so many bits are added up in a table (8 MiB at most)."""
-
 _LARGEST = np.iinfo(np.int64).max
-
-
-@dataclass(frozen=True, eq=False)
-class PatternStore:
-    """Sorted packed patterns with their counts; a pattern takes as many 64-bit words as its labels
-    need.
-    """
-
-    sizes: tuple[int, ...]
-    keys: NDArray[Any]
-    counts: Counts
-
-    @cached_property
-    def codes(self) -> Codes:
-        """The occurring patterns."""
-        return _frozen(unpack(self.keys, self.sizes))
-
-    def find(self, codes: Codes) -> NDArray[np.int64]:
-        """Return the place of each row of *codes* among the occurring patterns, -1 if it never
-        occurred.
-        """
-        if not len(self.keys):
-            return np.full(len(codes), -1, np.int64)
-        known = np.all((codes >= 0) & (codes < np.asarray(self.sizes, np.int32)), axis=1)
-        wanted = pack(np.where(known[:, None], codes, 0), self.sizes)
-        places = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
-        return np.where(known & (self.keys[places] == wanted), places, -1)
-
-
-def store(codes: Codes, counts: Counts, sizes: Sequence[int]) -> PatternStore:
-    """Return the store of these patterns, of which some may repeat; a pattern that counts 0 is
-    forgotten.
-
-    >>> held = store(np.array([[1, 0], [0, 1], [1, 0]], np.int32), np.array([2, 1, 3]), (2, 2))
-    >>> held.codes.tolist(), held.counts.tolist()
-    ([[0, 1], [1, 0]], [1, 5])
-    """
-    sizes = tuple(sizes)
-    checked_total(counts)
-    keys = pack(codes, sizes)
-    free = 64 - sum(map(_bits, sizes))
-    if not sizes or free < 64 - _TABLE_BITS:
-        keys, counts = group(keys, counts)
-        return PatternStore(sizes, keys, _frozen(counts))
-
-    # Few possible patterns are added up in a table, which needs no sorting.
-    table = np.zeros(1 << (64 - free), counts.dtype)
-    np.add.at(table, (keys >> np.uint64(free)).astype(np.intp), counts)
-    occurring = np.flatnonzero(table)
-    keys, counts = occurring.astype(np.uint64) << np.uint64(free), table[occurring]
-    return PatternStore(sizes, keys, _frozen(counts))
 
 
 def group(keys: NDArray[Any], counts: Counts) -> tuple[NDArray[Any], Counts]:
@@ -314,39 +260,67 @@ def unpack(keys: NDArray[Any], sizes: Sequence[int]) -> Codes:
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Names, labels in canonical order by name, and the store of counts."""
+    """The patterns that occurred, in order, with their counts.
+
+    Parameters
+    ----------
+    labels
+        The labels of each column in canonical order, by its name.
+    keys
+        The packed patterns, rising; each takes as many 64-bit words as its labels need.
+    counts
+        How often each occurred.
+    """
 
     labels: Mapping[str, tuple[Label, ...]]
-    store: PatternStore
+    keys: NDArray[Any]
+    counts: Counts
+
+    @classmethod
+    def of(cls, labels: Mapping[str, tuple[Label, ...]], codes: Codes, counts: Counts) -> Patterns:
+        """Bring rows in order, of which some may repeat; one that counts 0 is forgotten.
+
+        >>> held = Patterns.of({"a": (0, 1)}, np.array([[1], [0], [1]], np.int32), np.array([2, 1, 3]))
+        >>> held.codes.tolist(), held.counts.tolist()
+        ([[0], [1]], [1, 5])
+        """
+        checked_total(counts)
+        keys, counts = group(pack(codes, [len(column) for column in labels.values()]), counts)
+        return cls(labels, keys, _frozen(counts))
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns."""
         return tuple(self.labels)
 
+    @property
+    def sizes(self) -> list[int]:
+        """How many labels each column has."""
+        return [len(column) for column in self.labels.values()]
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The occurring patterns."""
+        return _frozen(unpack(self.keys, self.sizes))
+
     @cached_property
     def n(self) -> int | float:
         """The total."""
-        return checked_total(self.store.counts)
+        return checked_total(self.counts)
 
     def marginal(self, names: Sequence[str]) -> Patterns:
         """Return the counts over fewer columns, or over the same ones in another order."""
         places = [self.names.index(name) for name in names]
-        return _patterns(
-            {name: self.labels[name] for name in names},
-            self.store.codes[:, places],
-            self.store.counts,
-        )
+        labels = {name: self.labels[name] for name in names}
+        return Patterns.of(labels, self.codes[:, places], self.counts)
 
     def where(self, name: str, label: Label) -> Patterns:
         """Return the patterns that show *label* in column *name*; every label set stays as it
         is.
         """
         column = self.names.index(name)
-        code = _place(self.labels[name], label, column=name)
-        codes = self.store.codes
-        rows = codes[:, column] == code
-        return _patterns(self.labels, codes[rows], self.store.counts[rows])
+        rows = self.codes[:, column] == _place(self.labels[name], label, column=name)
+        return Patterns(self.labels, self.keys[rows], _frozen(self.counts[rows]))
 
     def find(
         self, names: Sequence[str], labels: Sequence[Sequence[Label]], codes: Codes
@@ -354,12 +328,18 @@ class Patterns:
         """Return the place of patterns that are written in other *labels*, -1 for one that never
         occurred.
         """
+        if not len(self.keys):
+            return np.full(len(codes), -1, np.int64)
         order = [list(names).index(name) for name in self.labels]
         places = [
             _places(labels[k], self.labels[name])
             for k, name in zip(order, self.labels, strict=True)
         ]
-        return self.store.find(_translate(codes[:, order], places))
+        own = _translate(codes[:, order], places)
+        known = (own >= 0).all(axis=1)
+        wanted = pack(np.where(known[:, None], own, 0), self.sizes)
+        found = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
+        return np.where(known & (self.keys[found] == wanted), found, -1)
 
     def same(self, other: Patterns) -> bool:
         """Say whether columns (in any order), labels and counts agree."""
@@ -369,8 +349,8 @@ class Patterns:
             other = other.marginal(self.names)
         return (
             all(_keys(self.labels[name]) == _keys(other.labels[name]) for name in self.labels)
-            and np.array_equal(self.store.counts, other.store.counts)
-            and np.array_equal(self.store.codes, other.store.codes)
+            and np.array_equal(self.counts, other.counts)
+            and np.array_equal(self.keys, other.keys)
         )
 
 
@@ -391,7 +371,7 @@ def settle(
     spelt = one_vocabulary(cleaned, recipe)
     ordered = {name: in_order(column) for name, column in spelt.items()}
     places = [_places(spelt[name], ordered[name]) for name in names]
-    return _patterns(ordered, _translate(codes, places), counts)
+    return Patterns.of(ordered, _translate(codes, places), counts)
 
 
 def merge(a: Patterns, b: Patterns, recipe: Recipe) -> Patterns:
@@ -404,15 +384,8 @@ def merge(a: Patterns, b: Patterns, recipe: Recipe) -> Patterns:
         b = b.marginal(a.names)
     if not all(_keys(a.labels[name]) == _keys(b.labels[name]) for name in a.labels):
         a, b = _on_common_labels(a, b, recipe)
-    a_codes, a_counts, b_codes, b_counts = (
-        a.store.codes,
-        a.store.counts,
-        b.store.codes,
-        b.store.counts,
-    )
-    return _patterns(
-        a.labels, np.concatenate([a_codes, b_codes]), np.concatenate([a_counts, b_counts])
-    )
+    codes, counts = np.concatenate([a.codes, b.codes]), np.concatenate([a.counts, b.counts])
+    return Patterns.of(a.labels, codes, counts)
 
 
 def one_vocabulary(
@@ -439,13 +412,10 @@ def _on_common_labels(a: Patterns, b: Patterns, recipe: Recipe) -> tuple[Pattern
     places = {name: _places(column, union[name]) for name, column in spelt.items()}
     left = [places[name][: len(a.labels[name])] for name in a.labels]
     right = [places[name][len(a.labels[name]) :] for name in a.labels]
-    return _recoded(union, a.store, left), _recoded(union, b.store, right)
-
-
-def _recoded(
-    labels: Mapping[str, tuple[Label, ...]], held: PatternStore, places: Sequence[NDArray[np.int32]]
-) -> Patterns:
-    return _patterns(labels, _translate(held.codes, places), held.counts)
+    return (
+        Patterns.of(union, _translate(a.codes, left), a.counts),
+        Patterns.of(union, _translate(b.codes, right), b.counts),
+    )
 
 
 def _translate(codes: Codes, places: Sequence[NDArray[np.int32]]) -> Codes:
@@ -454,10 +424,6 @@ def _translate(codes: Codes, places: Sequence[NDArray[np.int32]]) -> Codes:
     for j, place in enumerate(places):
         out[:, j] = place[codes[:, j]]
     return out
-
-
-def _patterns(labels: Mapping[str, tuple[Label, ...]], codes: Codes, counts: Counts) -> Patterns:
-    return Patterns(labels, store(codes, counts, [len(column) for column in labels.values()]))
 
 
 def _places(labels: Sequence[Label], among: Sequence[Label]) -> NDArray[np.int32]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError, MergeError
 from tallystick.table.cells import ItemSketch, Label, SharedRows, plain
-from tallystick.table.patterns import Counts, Patterns, Recipe, merge, settle, store
+from tallystick.table.patterns import Counts, Patterns, Recipe, merge, settle
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -175,7 +175,7 @@ class Sources:
 
 _NO_ITEMS = ItemSketch()
 
-_NOTHING = Patterns({}, store(np.zeros((0, 0), np.int32), np.zeros(0, np.int64), ()))
+_NOTHING = Patterns.of({}, np.zeros((0, 0), np.int32), np.zeros(0, np.int64))
 
 
 class Tally:
@@ -336,7 +336,7 @@ class Tally:
     @property
     def patterns(self) -> int:
         """How many patterns occurred."""
-        return len(self._held.store.counts)
+        return len(self._held.counts)
 
     @property
     def weighted(self) -> bool:
@@ -359,14 +359,14 @@ class Tally:
         """How often each occurring pattern occurred, patterns in lexicographic order of their
         labels.
         """
-        return self._held.store.counts
+        return self._held.counts
 
     @property
     def codes(self) -> NDArray[np.int32]:
         """The occurring patterns: one row a pattern, one column a column, the index into its
         labels.
         """
-        return self._held.store.codes
+        return self._held.codes
 
     @property
     def sources(self) -> Sources:
@@ -405,10 +405,10 @@ class Tally:
         """Return sums of whole weights as counts of the rows that these stand for."""
         held, recipe = self._held, replace(self._known_recipe, weight=None)
         labels = [held.labels[name] for name in held.names]
-        counts = held.store.counts.astype(np.int64)
-        if (counts != held.store.counts).any():
+        counts = held.counts.astype(np.int64)
+        if (counts != held.counts).any():
             raise InputError("these sums of weights are not whole numbers, so they count no rows")
-        rows = settle(held.names, labels, held.store.codes, counts, recipe)
+        rows = settle(held.names, labels, held.codes, counts, recipe)
         return self._holding(rows, recipe, self._counted)
 
     def with_sources_of(self, other: Tally) -> Tally:
@@ -575,7 +575,7 @@ def _count(
         with opened(data) as table:
             counted = count(table, recipe)
             # A table that somebody else holds open may never be merged or saved: hash it then.
-            sources = partial(_sources_of, table, counted.sketch)
+            sources = partial(_sources_of, table, recipe)
             if not isinstance(data, Table) and batch_id is None:
                 sources = sources()
     else:
@@ -586,7 +586,10 @@ def _count(
     return made, sources
 
 
-def _sources_of(table: Table, items: Mapping[str, ItemSketch]) -> Sources:
+def _sources_of(table: Table, recipe: Recipe) -> Sources:
+    from tallystick.table.engines import least_items
+
+    items = {} if recipe.item is None else least_items(table, recipe)
     return replace(Sources.of_contents(table.contents()), items=items)
 
 
@@ -597,12 +600,12 @@ def frame(patterns: Patterns) -> pa.Table:
     """Return one row a pattern: its labels and its count."""
     import pyarrow as pa
 
-    codes = patterns.store.codes
+    codes = patterns.codes
     columns: dict[str, Any] = {
         name: label_column(labels).take(pa.array(codes[:, j]))
         for j, (name, labels) in enumerate(patterns.labels.items())
     }
-    columns["count" if "count" not in columns else "tally_count"] = pa.array(patterns.store.counts)
+    columns["count" if "count" not in columns else "tally_count"] = pa.array(patterns.counts)
     return pa.table(columns)
 
 

@@ -39,9 +39,9 @@ def save_tally(patterns: Patterns, recipe: Recipe | None, sources: Sources, path
     """Write patterns, recipe and sources to *path*."""
     import pyarrow as pa
 
-    codes = patterns.store.codes
+    codes = patterns.codes
     columns = {f"c{j}": as_arrow(codes[:, j]) for j in range(codes.shape[1])}
-    columns["count"] = as_arrow(patterns.store.counts)
+    columns["count"] = as_arrow(patterns.counts)
     write_table(
         path,
         "tally",

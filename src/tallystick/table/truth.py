@@ -27,7 +27,9 @@ _KEY = "'\x1f'"
 """Joins item and system into one key; no name holds this control character."""
 
 
-def join_truth(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles, tuple[str, ...]]:
+def join_truth(
+    table: Table, given: Roles, layout: Layout, *, outputs: bool = False
+) -> tuple[Table, Roles, tuple[str, ...]]:
     """Return *table* with the truth of the second file, the roles, and how many labels landed.
 
     A key of the second file that repeats or contradicts a truth in the table raises `InputError`.
@@ -42,9 +44,11 @@ def join_truth(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles
         The roles that the caller named: the item (and the system) join the two files.
     layout
         Names the second file.
+    outputs
+        Whether the labels are of outputs: where an item was run several times, each has its own.
     """
     with scan([str(layout.truth_file)], delimiter=layout.delimiter) as labels:
-        keys = _keys(table, labels, given)
+        keys = _keys(table, labels, given, outputs)
         truth = _truth(labels, keys, given)
         left_over = _check(table, labels, keys, truth)
         path, landed = _joined(table, labels, keys, truth)
@@ -63,8 +67,8 @@ def join_truth(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles
     return joined, replace(given, truth=truth), (note,)
 
 
-def _keys(table: Table, labels: Table, given: Roles) -> tuple[str, ...]:
-    """Return the columns that join the two files: the item, and the system if both have it."""
+def _keys(table: Table, labels: Table, given: Roles, outputs: bool) -> tuple[str, ...]:
+    """Return the columns that join the two files: the item, the system, and the replicate."""
     usual = [n for n in table.columns if plain(n) in ROLE_NAMES["item"] and n in labels.columns]
     item = given.item or next(iter(usual), None)
     if item is None:
@@ -79,6 +83,8 @@ def _keys(table: Table, labels: Table, given: Roles) -> tuple[str, ...]:
         systems = f"select count(distinct {identifier(given.system)}) from rows"
         if given.system in table.columns and table.query(systems)[0][0] == 1:
             wanted = [item]
+    if outputs and given.replicate is not None:
+        wanted.append(given.replicate)
     for name in wanted:
         for one in (table, labels):
             if name not in one.columns:
