@@ -163,7 +163,6 @@ def judge(
     judges: str | Sequence[str] | None = ...,
     truth: str | None = ...,
     item: str | None = ...,
-    covariate: str | Sequence[str] | None = ...,
     count: str | None = ...,
     weight: str | None = ...,
     by: str | None = ...,

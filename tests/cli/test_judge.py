@@ -191,10 +191,9 @@ def test_a_state_lets_a_stream_go_on_after_a_restart(tallystick, tmp_path):
     assert "written with window 200" in refused.stderr
 
 
-def test_covariates_and_agreement_are_in_the_json(tallystick, table):
-    chosen = ("--judges", "gpt,claude,llama,qwen", "--truth", "gold", "--covariate", "item")
+def test_agreement_and_rates_are_in_the_json(tallystick, table):
+    chosen = ("--judges", "gpt,claude,llama,qwen", "--truth", "gold")
     body = json.loads(tallystick("judge", table, *chosen, "--json").stdout)
-    assert {one["judge"] for one in body["covariates"]} == set(POINT.names)
     assert set(body["agreement"]) >= {"between", "pairs", "with_truth"}
     assert len(body["agreement"]["pairs"]) == 6
     assert body["labels_needed"]["left"] == 514

@@ -215,7 +215,6 @@ PAGES = [
         written("battles.csv", tables.battles),
         "score battles.csv --judges gpt --truth human --gate 'new > old'",
     ),
-    (trusted, "judge votes.csv --truth gold --covariate length"),
     (trusted, "judge pairs.csv --judges gpt_ab,gpt_ba,llama_ab,llama_ba --method position-bias"),
     (
         trusted,

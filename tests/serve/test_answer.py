@@ -35,7 +35,6 @@ def test_counts_answer_votes_and_rows_answer_the_rest(web: Web, service: Service
     votes = ["--judges=gpt,b", "--item=item", "--truth=label"]
     assert counts_suffice(call_of("judge", votes), table)
     assert counts_suffice(call_of("judge", [*votes, "--by=s"]), table)
-    assert not counts_suffice(call_of("judge", [*votes, "--covariate=len"]), table)
     assert not counts_suffice(call_of("score", votes), table)
     models = ["--models=gpt,b", "--item=item"]
     assert counts_suffice(call_of("compare", [*models, "--truth=label"]), table)

@@ -205,7 +205,7 @@ def _replace(path: Path, text: str) -> None:
 # The next step as a command: ``tallystick label`` with the columns that were just named.
 
 
-_UNUSED = ("by", "covariate", "count", "weight", "probability", "criterion", "metric")
+_UNUSED = ("by", "count", "weight", "probability", "criterion", "metric")
 """Options that a session does not read, or has no use for where it draws items of its own."""
 
 _ASKED = ("positive", "at_least")

@@ -245,9 +245,7 @@ def follow(call: Call) -> None:
             "--follow reads votes from stdin in windows: give INPUT as - and --window N"
         )
     roles = Roles.of({role: call.reading.get(role) for role in call.capability.reads})
-    refused = [
-        f"--{role}" for role in ("count", "weight", "by", "covariate") if getattr(roles, role)
-    ]
+    refused = [f"--{role}" for role in ("count", "weight", "by") if getattr(roles, role)]
     refused += list(call.delivery.files())
     refused += [f"--{name}" for name in ("judge", "vote", "delimiter") if name in call.reading]
     refused += ["--shape long"] if call.reading.get("shape") == "long" else []

@@ -528,7 +528,7 @@ _LOOKED_AT = 20_000
 _MOST_CELLS = 20_000_000
 """Cells of all patterns above which they would take more memory than a check is worth."""
 
-_ORDERS = ("item", "time", "score", "confidence", "covariate")
+_ORDERS = ("item", "time", "score", "confidence")
 
 
 def _looks(data: Data, speaks: str) -> list[LabelView]:

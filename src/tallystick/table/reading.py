@@ -198,8 +198,6 @@ class Reading(Roles):
         for role, word in _SINGLE.items():
             if (column := getattr(self, role)) is not None:
                 yield f"{word} {column}{self._doubt(role)}"
-        if self.covariate:
-            yield f"covariate {_names(self.covariate, most)}"
         if self.missing:
             yield f"no answer: {_names(self.missing, most)}"
         if self.unused:

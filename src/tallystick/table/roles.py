@@ -75,8 +75,6 @@ class Roles:
         The sampling weight of a row: any number from 0 on.
     probability
         The known probability with which an item was chosen for labelling.
-    covariate
-        Numbers on which a judge's error may depend, such as the length.
     criterion
         Which of several questions a row answers.
     by
@@ -110,7 +108,6 @@ class Roles:
     count: str | None = None
     weight: str | None = None
     probability: str | None = None
-    covariate: tuple[str, ...] = ()
     criterion: str | None = None
     by: str | None = None
 
@@ -164,7 +161,7 @@ class Roles:
 ALL_ROLES = tuple(one.name for one in fields(Roles))
 """Every role, in the order of the record."""
 
-GROUPS = frozenset({"judges", "models", "systems", "weak", "prediction", "covariate"})
+GROUPS = frozenset({"judges", "models", "systems", "weak", "prediction"})
 """Roles that several columns can have."""
 
 VOTES = ("judges", "models", "weak", "prediction", "old", "new")
@@ -199,7 +196,6 @@ ROLE_HELP: Mapping[str, str] = {
     "count": "Column that says how many identical rows each row stands for (whole numbers).",
     "weight": "Column of sampling weights: how much each row counts in a mean.",
     "probability": "Column with the known probability that the row was chosen for labelling.",
-    "covariate": "Column that may affect the judges' errors, such as the length of the answer.",
     "criterion": "Column that says which criterion (helpful, safe, …) a row grades.",
     "by": "Answer separately for each value of this column too.",
 }

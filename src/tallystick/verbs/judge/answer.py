@@ -7,13 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from tallystick._rng import as_rng
 from tallystick.errors import InputError
-from tallystick.results import Interval, Result, Unknown
+from tallystick.results import Result
 from tallystick.sampling.tasks import random_sample
-from tallystick.stats.maxt import holm
 from tallystick.table import (
     Capability,
     Cases,
@@ -29,17 +26,14 @@ from tallystick.table import (
     unordered,
 )
 from tallystick.table.capability import MOST_ROWS
-from tallystick.table.cells import identity
-from tallystick.table.panel import Floats, Ints, Panel
 from tallystick.table.weights import refuse_weight
 from tallystick.verbs.judge.agreement import grades_of
-from tallystick.verbs.judge.grade import grade, positive_of
-from tallystick.verbs.judge.label_free import support_by_shares
+from tallystick.verbs.judge.grade import grade
 from tallystick.verbs.judge.logical import logical
 from tallystick.verbs.judge.models import dawid_skene, independent, majority
 from tallystick.verbs.judge.orders import are_two_orders, position_bias, self_consistency
 from tallystick.verbs.judge.question import GRADING, JudgeQuestion, demo
-from tallystick.verbs.judge.result import CovariateEffect, JudgeResult, Number, Share
+from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.sessions import from_session, labelling
 from tallystick.verbs.judge.verdict import LEFT_ASIDE, SUMS_OF_WEIGHTS
 from tallystick.verbs.judge.windows import evaluate_windows, with_windows
@@ -82,8 +76,6 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
         result = replace(result, assumptions=(*result.assumptions, SUMS_OF_WEIGHTS))
     if not isinstance(result, JudgeResult):
         return result
-    if data.roles.covariate:
-        result = replace(result, covariates=covariate_effects(data, alpha=question.alpha))
     if question.window is not None:
         refuse_weight(data.roles, "window")
         found = evaluate_windows(data, question, lambda votes: graded(votes, data, question))
@@ -280,144 +272,6 @@ def _divided(row: int, votes: Sequence[tuple[str, Any]]) -> tuple[float, Found] 
     return most / len(votes), Found(row=row, kind=kind, summary=summary, votes=shown)
 
 
-# Whether a judge's error depends on a column, such as the length of the answer.
-#
-# With labels, the error (1 if the vote is wrong) is regressed on the standardised covariate, with
-# standard errors that hold whatever the variances are (HC3). Without labels, what is regressed is
-# the judge's disagreement with the majority of the others, less the mean of the same over the other
-# judges on that item. It is relative: what all judges have in common cancels.
-
-
-_LEAST = 10
-"""Items below which no slope is given."""
-
-
-def covariate_effects(data: Data, *, alpha: float) -> tuple[CovariateEffect, ...]:
-    """Return how errors and leanings of every judge depend on every covariate.
-
-    p-values are adjusted over judges and covariates (Holm), errors and leanings apart.
-    """
-    judges, columns, truth = data.roles.judges, data.roles.covariate, data.roles.truth
-    panel = data.panel("judges")
-    coded = data.labels(*judges, *([truth] if truth is not None else []))
-    place = {identity(label): code for code, label in enumerate(panel.labels)}
-    codes = np.array([*(place.get(identity(label), -1) for label in coded.labels), -1])[coded.codes]
-    votes = codes[:, : len(judges)]
-    known = codes[:, -1] if truth is not None else np.full(len(votes), -1)
-    absolute = bool((known >= 0).any())
-    if not absolute and len(judges) < 2:
-        raise InputError(
-            "covariate without labels compares judges with one another, got one judge: give"
-            " --truth, or another judge"
-        )
-    wrong, lean = _absolute(panel, votes, known) if absolute else _relative(panel, votes)
-    numbers = data.numbers(*columns)
-    found = []
-    for c, column in enumerate(columns):
-        for j, judge in enumerate(judges):
-            error, p = robust_slope(numbers[:, c], wrong[:, j], alpha=alpha)
-            side: Share | None = None
-            side_p: Number = Unknown("there are more than two labels")
-            if lean is not None:
-                side, side_p = robust_slope(numbers[:, c], lean[:, j], alpha=alpha)
-            there = np.isfinite(numbers[:, c]) & np.isfinite(wrong[:, j])
-            found.append(
-                CovariateEffect(
-                    judge=judge,
-                    covariate=column,
-                    error=error,
-                    error_p=p,
-                    lean=side,
-                    lean_p=side_p,
-                    n_items=int(there.sum()),
-                    relative=not absolute,
-                )
-            )
-    for name in ("error_p", "lean_p"):
-        known_p = [i for i, one in enumerate(found) if isinstance(getattr(one, name), float)]
-        adjusted = holm([getattr(found[i], name) for i in known_p]).tolist() if known_p else []
-        for i, value in zip(known_p, adjusted, strict=True):
-            found[i] = replace(found[i], **{name: value})
-    return tuple(found)
-
-
-def robust_slope(x: Floats, y: Floats, *, alpha: float) -> tuple[Share, Number]:
-    r"""Return the slope of y per standard deviation of x, with its interval and p-value.
-
-    Least squares with HC3 standard errors,
-
-    .. math:: \widehat{\mathrm{var}}(b) = \frac{\sum_i z_i^2 e_i^2 / (1 - h_i)^2}{(\sum_i z_i^2)^2},
-              \qquad h_i = \frac1n + \frac{z_i^2}{\sum z^2}   \tag{J12}
-
-    for the standardised covariate z and residuals e, and Student's t with n - 2 degrees of freedom.
-
-    >>> x = np.arange(40.0)
-    >>> slope, p = robust_slope(x, (x > 25).astype(float), alpha=0.05)
-    >>> round(slope.estimate, 3), p < 0.001
-    (0.394, True)
-    """
-    from scipy.special import stdtr, stdtrit
-
-    there = np.isfinite(x) & np.isfinite(y)
-    n = int(there.sum())
-    if n < _LEAST or np.ptp(x[there]) == 0:
-        few = f"fewer than {_LEAST} items have what it takes"
-        reason = few if n < _LEAST else "the covariate is the same on all items"
-        return Share.unknown(reason), Unknown(reason)
-    z, values = (x[there] - x[there].mean()) / x[there].std(), y[there]
-    squares = float((z**2).sum())
-    slope = float(z @ values) / squares
-    residual = values - values.mean() - slope * z
-    leverage = 1 / n + z**2 / squares
-    variance = float(((z * residual / np.maximum(1 - leverage, 1e-9)) ** 2).sum()) / squares**2
-    error = float(np.sqrt(variance))  # (J12)
-    if error == 0:
-        nothing = Unknown("the judge's errors do not vary")
-        return Share(estimate=slope, interval=nothing), nothing
-    half = float(stdtrit(n - 2, 1 - alpha / 2)) * error
-    ends = Interval(slope - half, slope + half, level=1 - alpha, method="HC3")
-    p = min(1.0, 2 * float(stdtr(n - 2, -abs(slope) / error)))
-    return Share(estimate=slope, interval=ends), p
-
-
-def _absolute(panel: Panel, votes: Ints, known: Ints) -> tuple[Floats, Floats | None]:
-    """Return wrong votes on labelled items, and votes less truth where there are two labels."""
-    there = (votes >= 0) & (known >= 0)[:, None]
-    wrong = np.where(there, (votes != known[:, None]).astype(float), np.nan)
-    positive = positive_of(panel.classes)
-    if positive is None:
-        return wrong, None
-    lean = (votes == positive).astype(float) - (known == positive).astype(float)[:, None]
-    return wrong, np.where(there, lean, np.nan)
-
-
-def _relative(panel: Panel, votes: Ints) -> tuple[Floats, Floats | None]:
-    """Return each judge's disagreement with the majority of the others, less that of the others."""
-    away = np.full(votes.shape, np.nan)
-    for j in range(votes.shape[1]):
-        others = replace(panel, codes=np.delete(votes, j, axis=1))
-        share = support_by_shares(others).share
-        winners = share == share.max(axis=1, keepdims=True)
-        mine = votes[:, j]
-        use = np.flatnonzero((mine >= 0) & (np.delete(votes, j, axis=1) >= 0).any(axis=1))
-        held = np.append(winners / winners.sum(axis=1, keepdims=True), np.zeros((len(mine), 1)), 1)
-        away[use, j] = 1 - held[use, np.minimum(mine[use], panel.n_classes)]
-    positive = positive_of(panel.classes)
-    lean = None
-    if positive is not None:
-        lean = _less_others(np.where(votes >= 0, (votes == positive).astype(float), np.nan))
-    return _less_others(away), lean
-
-
-def _less_others(values: Floats) -> Floats:
-    """Subtract from each entry the mean of the other entries of its row."""
-    seen = np.isfinite(values)
-    total = np.where(seen, values, 0.0).sum(axis=1, keepdims=True)
-    count = seen.sum(axis=1, keepdims=True)
-    others = (total - np.where(seen, values, 0.0)) / np.maximum(count - seen, 1)
-    return np.where(seen & (count > 1), values - others, np.nan)
-
-
 def applies(roles: Roles) -> Mapping[str, Any] | None:
     """Return the options with which judge answers a table with these roles, None if it cannot."""
     if not roles.judges:
@@ -430,7 +284,7 @@ CAPABILITY: Capability[Any] = Capability(
     verb="judge",
     question=JudgeQuestion,
     answer=answer,
-    reads=("judges", "truth", "item", "covariate", "count", "weight", "by"),
+    reads=("judges", "truth", "item", "count", "weight", "by"),
     door=Door(verb="judge", want="judges"),
     applies=applies,
     items=item_columns,

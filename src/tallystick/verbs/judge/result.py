@@ -166,25 +166,6 @@ class LabelsNeeded:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CovariateEffect:
-    """How a judge's errors, and its lean towards the positive label, change with a covariate.
-
-    Slopes are per standard deviation of the covariate, as shares (0.04 is 4 points). With labels
-    they are absolute; without, relative to the other judges, so a bias that all share shows
-    nothing. ``lean`` is for two labels and None elsewhere.
-    """
-
-    judge: str
-    covariate: str
-    error: Share
-    error_p: Number
-    lean: Share | None
-    lean_p: Number
-    n_items: int
-    relative: bool
-
-
-@dataclass(frozen=True, kw_only=True)
 class Solution:
     """One point that explains the votes equally well, and why it was chosen or not."""
 
@@ -258,8 +239,6 @@ class JudgeResult(Result):
         How far the judges agree with one another and with the truth.
     calibration
         How well the probabilities of ``--items-out`` are calibrated; without 20 labels the reason.
-    covariates
-        Whether errors depend on a column such as the length.
     never_true
         Votes that count as answers but can never be true.
     positive
@@ -294,7 +273,6 @@ class JudgeResult(Result):
     calibration: CalibrationCheck | Unknown = field(
         default=_NO_LABELS, metadata={"doubted": _NOT_DRAWN}
     )
-    covariates: tuple[CovariateEffect, ...] = ()
     never_true: tuple[str, ...] = ()
     positive: str | None = None
     left_out: str = ""

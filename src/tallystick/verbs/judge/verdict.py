@@ -18,15 +18,12 @@ from tallystick.results import (
     Unknown,
     count,
     number_interval,
-    p_value,
     percent,
     percent_interval,
     points,
-    points_interval,
 )
 from tallystick.verbs.judge.result import (
     Alarm,
-    CovariateEffect,
     JudgeResult,
     JudgeScore,
     LabelsNeeded,
@@ -540,7 +537,6 @@ def more_lines(result: JudgeResult) -> list[str]:
         *agreement_lines(result),
         *rate_names(result),
         *calibration_lines(result),
-        *[_covariate_line(one) for one in result.covariates],
         *([result.left_out[0].upper() + result.left_out[1:] + "."] if result.left_out else []),
     ]
     for window in result.windows:
@@ -639,21 +635,3 @@ def calibration_lines(result: JudgeResult) -> list[str]:
         f" {count(check.n_labels)} labels that were left out; perfect ones would show about"
         f" {points(check.noise_floor, sign=False)}."
     ]
-
-
-def _covariate_line(effect: CovariateEffect) -> str:
-    estimate, interval = effect.error.estimate, effect.error.interval
-    if not isinstance(estimate, float) or not isinstance(interval, Interval):
-        return f"{effect.judge} and {effect.covariate}: nothing can be said."
-    versus = ", relative to the other judges" if effect.relative else ""
-    p = p_value(effect.error_p) if isinstance(effect.error_p, float) else ""
-    told = (
-        f"{effect.judge} and {effect.covariate}: errors change by"
-        f" {points_interval(estimate, interval)} per standard deviation{versus} ({p})"
-    )
-    lean = effect.lean
-    if lean and isinstance(lean.estimate, float) and isinstance(lean.interval, Interval):
-        told += (
-            f"; its lean to the positive label by {points_interval(lean.estimate, lean.interval)}"
-        )
-    return f"{told}."

@@ -266,7 +266,7 @@ def _column(profile: Facts, reading: Reading | None, names: Collection[str]) -> 
     )
 
 
-_ONE = {"judges": "judge", "models": "model", "weak": "weak label", "covariate": "covariate"}
+_ONE = {"judges": "judge", "models": "model", "weak": "weak label"}
 
 
 def _kind(profile: Facts) -> str:
