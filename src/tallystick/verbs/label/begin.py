@@ -142,7 +142,7 @@ def begin(
         if known.strata is not None:
             strata["apart"] = [[row, label] for row, label in known.labels.items()]
         file.append([strata])
-        work = Work(data, asked, _finished(task, head), open_session(path, file.events), file)
+        work = Work(data, asked, _finished(task, head), open_session(path), file)
         # Labels that are counted apart are no part of the draws.
         work.in_table = known.labels if known.strata is None else {}
         if known.origin == "random":
