@@ -51,7 +51,7 @@ def _row(
 ) -> dict[str, Any] | None:
     assert one.votes is not None
     patterns = patterns_of(one.votes, n_classes=2)
-    posterior = consensus(patterns, n_classes=2).posterior[patterns.place]
+    posterior = consensus(patterns).posterior[patterns.place]
     strata, guess = disagreement_strata(one.votes[:, a], one.votes[:, b], posterior)
     apart = np.flatnonzero(strata.of >= 0)
     first = (one.votes[apart, a] == one.truth[apart]).astype(float)

@@ -54,7 +54,7 @@ class Population:
 
 def from_votes(name: str, votes: NDArray[np.int64], truth: NDArray[np.int64]) -> Population:
     patterns = patterns_of(votes, n_classes=2)
-    posterior = consensus(patterns, n_classes=2).posterior[patterns.place, 1]
+    posterior = consensus(patterns).posterior[patterns.place, 1]
     return Population(
         name=name, truth=truth, votes=votes, posterior=posterior, strata=vote_strata(votes)
     )

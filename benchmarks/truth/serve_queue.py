@@ -18,7 +18,7 @@ from unittest import mock
 import numpy as np
 
 from benchmarks.record import record
-from tallystick.sampling.votes import Consensus, VotePatterns, consensus
+from tallystick.sampling.votes import Consensus, consensus
 from tallystick.serve.auth import Span
 from tallystick.serve.queue import (
     DrawPopulation,
@@ -29,6 +29,7 @@ from tallystick.serve.queue import (
     plan_frame,
 )
 from tallystick.stats.adverse_binary import adverse_shares, vote_strata
+from tallystick.table.data import RowPatterns
 from tallystick.stats.few_labels import Rows, fit
 
 N, OLD = 1_500, 1_000
@@ -48,10 +49,10 @@ def fitted_once() -> None:
     """
     known: dict[bytes, Consensus] = {}
 
-    def fitted(patterns: VotePatterns, *, n_classes: int) -> Consensus:
+    def fitted(patterns: RowPatterns) -> Consensus:
         key = patterns.codes.tobytes()
         if key not in known:
-            known[key] = consensus(patterns, n_classes=n_classes)
+            known[key] = consensus(patterns)
         return known[key]
 
     mock.patch("tallystick.sampling.draws.consensus", fitted).start()

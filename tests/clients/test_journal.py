@@ -45,7 +45,7 @@ def test_a_changed_line_is_refused(path):
     lines = path.read_bytes().split(b"\n")
     for number in range(len(lines) - 2):
         changed = list(lines)
-        changed[number] = changed[number].replace(b'"', b"'", 1)
+        changed[number] = changed[number].replace(b": ", b":  ", 1)
         path.write_bytes(b"\n".join(changed))
         with pytest.raises(FormatError, match=f"line {number + 1}"):
             Journal(path, head=HEAD)

@@ -6,12 +6,14 @@ import json
 import resource
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tallystick.errors import FileError, FormatError
-from tallystick.table.session import SessionFile, is_session, read_events
+from tallystick.table.ledger import Ledger
+from tallystick.table.session import SESSIONS, SessionFile
 
 HEAD = {"question": "judge"}
 
@@ -20,10 +22,10 @@ def test_what_is_written_is_read_back_in_order(tmp_path):
     path = tmp_path / "s.label"
     with SessionFile(path, HEAD) as file:
         file.append([{"answer": 0, "label": "é\n\u2028"}, {"answer": 1, "label": None}])
-    events = read_events(path)
+    events = SESSIONS.read(path)
     assert events[0] == {"session": 1, "question": "judge"}
     assert events[1:] == [{"answer": 0, "label": "é\n\u2028"}, {"answer": 1, "label": None}]
-    assert is_session(path)
+    assert SESSIONS.begins(path)
 
 
 def test_an_unfinished_line_is_left_out_and_then_cut_off(tmp_path):
@@ -33,10 +35,10 @@ def test_an_unfinished_line_is_left_out_and_then_cut_off(tmp_path):
     whole = path.read_bytes()
     for cut in range(1, len(whole.splitlines()[1])):
         path.write_bytes(whole[:-cut])
-        assert read_events(path) == [{"session": 1, "question": "judge"}]
+        assert SESSIONS.read(path) == [{"session": 1, "question": "judge"}]
     with SessionFile(path) as file:
         file.append([{"answer": 7}])
-    assert read_events(path)[1:] == [{"answer": 7}]
+    assert SESSIONS.read(path)[1:] == [{"answer": 7}]
 
 
 @pytest.mark.parametrize("place", [0, 1])
@@ -51,7 +53,7 @@ def test_a_changed_lost_or_moved_line_is_refused(tmp_path, place):
     for body in (lost, changed, moved):
         path.write_bytes(body)
         with pytest.raises(FormatError, match="was changed"):
-            read_events(path)
+            SESSIONS.read(path)
 
 
 def test_another_file_is_never_overwritten(tmp_path):
@@ -62,13 +64,11 @@ def test_another_file_is_never_overwritten(tmp_path):
     assert path.read_text() == "a,b\n1,2\n"
 
 
-def test_a_newer_format_is_refused(tmp_path, monkeypatch):
+def test_a_newer_format_is_refused(tmp_path):
     path = tmp_path / "s.label"
-    monkeypatch.setattr("tallystick.table.session.FORMAT", 2)
-    SessionFile(path, HEAD).close()
-    monkeypatch.undo()
+    Ledger(path, replace(SESSIONS, format=2), HEAD, busy="").close()
     with pytest.raises(FormatError, match="update tallystick"):
-        read_events(path)
+        SESSIONS.read(path)
 
 
 def test_a_second_writer_is_told_and_a_reader_is_not_stopped(tmp_path):
@@ -78,8 +78,8 @@ def test_a_second_writer_is_told_and_a_reader_is_not_stopped(tmp_path):
             [
                 sys.executable,
                 "-c",
-                "import sys; from tallystick.table.session import SessionFile, read_events\n"
-                "print(len(read_events(sys.argv[1])))\n"
+                "import sys; from tallystick.table.session import SESSIONS, SessionFile\n"
+                "print(len(SESSIONS.read(sys.argv[1])))\n"
                 "SessionFile(sys.argv[1])",
                 str(path),
             ],
@@ -118,7 +118,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path):
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         assert path.read_bytes() == before
         file.append([{"answer": 1}])  # and it goes on when there is room
-    assert [event.get("answer") for event in read_events(path)] == [None, 0, 1]
+    assert [event.get("answer") for event in SESSIONS.read(path)] == [None, 0, 1]
 
 
 @pytest.mark.parametrize("part", ["0", "0.5", "0.98", "written", "synced"])
@@ -132,13 +132,13 @@ def test_kill_9_at_every_write_loses_no_acknowledged_answer_and_doubles_none(tmp
         assert run["left"] == -9
         killed = tmp_path / f"{call}.killed"
         begun = b"\n" in killed.read_bytes()
-        kept = [e["answer"] for e in read_events(killed)[1:]] if begun else []
+        kept = [e["answer"] for e in SESSIONS.read(killed)[1:]] if begun else []
         acknowledged = run["acknowledged"]
         assert kept[: len(acknowledged)] == acknowledged
         assert len(kept) <= len(acknowledged) + 1  # at most the one that was being written
 
         assert run["again"] == 0
-        whole = read_events(tmp_path / f"{call}.label")
+        whole = SESSIONS.read(tmp_path / f"{call}.label")
         assert [e["answer"] for e in whole[1:]] == list(range(6))
     assert any(run["acknowledged"] for run in report.values())
 

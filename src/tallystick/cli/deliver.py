@@ -218,10 +218,10 @@ def with_label_command(result: Result, call: Call) -> Result:
     The files and columns are those of this call, so the command runs as it stands.
     """
     from tallystick.cli.label import label
-    from tallystick.table.session import is_session
+    from tallystick.table.session import SESSIONS
 
     session = call.reading.get("truth_file")
-    if session is not None and is_session(session):
+    if session is not None and SESSIONS.begins(session):
         if result.decision == "decided":
             return result
         more = ["tallystick", "label", "--session", str(session), "--next", "20"]

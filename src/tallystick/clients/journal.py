@@ -1,18 +1,12 @@
 """An append-only record of what was asked and what came back: nothing paid for is lost.
 
-One line per event, ``JSON <tab> checksum``; each checksum covers the line and the checksum before
-it, so that a line changed, lost or moved is noticed. A line is written before its event is acted
-on: *sent* before a request leaves, the answer before it is used. So the journal counts at least the
-requests that a server saw; one that a kill stopped on its way is counted and never arrived. A
-process killed at any moment leaves at most one unfinished line, at the end; it is cut off.
+One line per event (`tallystick.table.ledger`), written before the event is acted on: *sent* before
+a request leaves, the answer before it is used. So the journal counts at least the requests that a
+server saw; one that a kill stopped on its way is counted and never arrived.
 """
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
-import json
-import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,15 +17,12 @@ from statistics import median
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from tallystick.errors import FileError, FormatError, InputError
+from tallystick.errors import FormatError, InputError
 from tallystick.results import Json, count, harmless
-from tallystick.table import lock
+from tallystick.table.ledger import Ledger, LedgerKind
 
-FORMAT = 2
+JOURNALS = LedgerKind(key="journal", what="journal", format=2)
 """Answers are kept whole and by item."""
-
-_START = b'{"journal": '
-_FLAGS = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True)
@@ -121,37 +112,26 @@ class Journal:
         self.spent = 0.0
         self.notes: tuple[str, ...] = ()
         self._open: dict[str, list[float]] = {}
-        self._path, self._secrets = path, tuple(secret for secret in secrets if secret)
-        self._file: int | None = None
-        self._lock_file: Path | None = None
-        self._last = ""
+        self._secrets = tuple(secret for secret in secrets if secret)
+        self._ledger: Ledger | None = None
         if path is None:
             return
+        busy = f"the journal {path} is in use by another run: wait for it, or name another"
+        self._ledger = Ledger(path, JOURNALS, head, busy=busy)
         try:
-            self._file = os.open(path, _FLAGS, 0o600)
-        except OSError as error:
-            raise FileError(f"the journal {path} cannot be opened: {error.strerror}") from error
-        try:
-            self._begin(path, self._file)
+            self._take_over(self._ledger)
         except BaseException:
             self.close()
             raise
 
-    def _begin(self, path: Path, file: int) -> None:
-        """Take over what the file holds; write the head into a new one."""
-        busy = f"the journal {path} is in use by another run: wait for it, or name another"
-        self._lock_file = lock(file, path, busy)
-        events, good, self._last = _lines(path)
-        lost = os.fstat(file).st_size - good
-        if lost:
-            os.ftruncate(file, good)
+    def _take_over(self, ledger: Ledger) -> None:
+        """Read what the file holds already."""
+        events, path = ledger.events, ledger.path
+        if ledger.lost:
             self.notes = (
-                f"the last line of the journal {path} was not whole ({lost} bytes, by a kill or by"
-                " damage) and is cut off: what it held is asked again",
+                f"the last line of the journal {path} was not whole ({ledger.lost} bytes, by a kill"
+                " or by damage) and is cut off: what it held is asked again",
             )
-        if not events:
-            self._write({"journal": FORMAT, **self.head})
-            return
         if _keyless(events[0].get("api")) != _keyless(self.head.get("api")):
             raise FormatError(
                 f"the journal {path} is of another run: the API, its template or its prompt"
@@ -160,6 +140,7 @@ class Journal:
         self.head = events[0]
         for event in events[1:]:
             self._take(event)
+        ledger.events = []
         # What failed is asked again.
         self.answers = {key: one for key, one in self.answers.items() if one.code is not None}
 
@@ -187,9 +168,10 @@ class Journal:
         entry = self.answers.get(key_of(item, draw))
         if entry is None or not entry.asked or entry.asked == asked:
             return entry
+        where = "" if self._ledger is None else f" {self._ledger.path}"
         raise FormatError(
-            f"the journal {self._path} is of other data: item {item!r} was asked something else"
-            " then; name another journal"
+            f"the journal{where} is of other data: item {item!r} was asked something else then;"
+            " name another journal"
         )
 
     @property
@@ -249,7 +231,9 @@ class Journal:
         self._note(event | ({"ask": entry.asked} if entry.asked else {}))
 
     def _note(self, event: Mapping[str, Any]) -> None:
-        self._write(event)
+        if self._ledger is not None:
+            # A kill loses nothing that was handed to the system; a call is worth no wait for it.
+            self._ledger.append([event], sync=False)
         self._take(event)
 
     def redact(self, text: str) -> str:
@@ -260,35 +244,14 @@ class Journal:
 
     def close(self) -> None:
         """Let go of the file."""
-        if self._file is not None:
-            with contextlib.suppress(OSError):
-                os.fsync(self._file)
-            os.close(self._file)
-            self._file = None
-        if self._lock_file is not None:
-            self._lock_file.unlink(missing_ok=True)
-            self._lock_file = None
-
-    def _write(self, event: Mapping[str, Any]) -> None:
-        if self._file is None:
-            return
-        body = json.dumps(event, ensure_ascii=True, sort_keys="journal" not in event)
-        self._last = _checksum(self._last, body)
-        line = f"{body}\t{self._last}\n".encode("ascii")
-        why = "could be written only in part (disk full?)"
-        try:
-            done = os.write(self._file, line)
-        except OSError as error:
-            done, why = -1, f"cannot be written ({error.strerror})"
-        if done != len(line):
-            raise FileError(f"the journal {self._path} {why}: nothing more is asked")
+        if self._ledger is not None:
+            self._ledger.close()
+            self._ledger = None
 
 
 def read_journal(path: Path) -> tuple[dict[str, Any], dict[str, JournalEntry]]:
     """Return the head and the answers of a finished (or unfinished) run."""
-    events, _, _ = _lines(path)
-    if not events:
-        raise FormatError(f"{path} is not a journal: it holds no whole line")
+    events = JOURNALS.read(path)
     answers = {event["answer"]: _entry(event) for event in events if "answer" in event}
     return events[0], answers
 
@@ -340,38 +303,6 @@ def _keyless(api: Any) -> Any:
         return api
     headers = {name: text for name, text in api["headers"].items() if not _VARIABLE.search(text)}
     return {**api, "headers": headers}
-
-
-def _checksum(last: str, body: str) -> str:
-    return hashlib.sha256(f"{last}{body}".encode("ascii", "replace")).hexdigest()[:16]
-
-
-def _lines(path: Path) -> tuple[list[dict[str, Any]], int, str]:
-    """Return all events, how many bytes of the file are good, and the last checksum."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise FileError(f"the journal {path} cannot be read: {error.strerror}") from error
-    events: list[dict[str, Any]] = []
-    good, last = 0, ""
-    while (end := data.find(b"\n", good)) >= 0:
-        body, _, checksum = data[good:end].decode("ascii", "replace").rpartition("\t")
-        if checksum != _checksum(last, body):
-            # a line torn at the very end, after a crash of the machine
-            if end == len(data) - 1 and events:
-                break
-            raise FormatError(
-                f"the journal {path} is damaged or not a journal: line {len(events) + 1} was"
-                " changed"
-            )
-        events.append(json.loads(body))
-        good, last = end + 1, checksum
-    if events and events[0].get("journal") != FORMAT:
-        raise FormatError(f"{path} is not a journal of format {FORMAT}")
-    # A run that was killed at its first line leaves the beginning of that line, and nothing else.
-    if not events and not (data.startswith(_START) or _START.startswith(data)):
-        raise FormatError(f"{path} exists and is not a journal: name another file")
-    return events, good, last
 
 
 # Keys that were typed instead of named: they would end up in journals, pages and process lists.

@@ -35,10 +35,10 @@ from tallystick.sampling.votes import (
     Consensus,
     Floats,
     Ints,
-    VotePatterns,
     consensus,
     patterns_of,
 )
+from tallystick.table.data import RowPatterns
 
 SLICES = 3
 """The most slices of one side; ten strata in all gained nothing and covered less (label.md)."""
@@ -166,16 +166,28 @@ def vote_strata(
     ([96, 24, 45, 93, 142], [0, 0, 0, 1, 1], [0.02, 0.21, 0.25, 0.9, 0.98])
     """
     patterns = patterns_of(votes, n_classes=n_classes, counts=counts)
-    return strata_of(patterns, consensus(patterns, n_classes=n_classes))
+    return strata_of(patterns, consensus(patterns))
 
 
-def strata_of(patterns: VotePatterns, believed: Consensus) -> LabelStrata:
-    """Return the strata of `vote_strata`, from patterns and their consensus."""
-    if believed.posterior.shape[1] == 2:
-        return _by_score(
-            believed.score, believed.posterior, patterns=patterns, middle=believed.middle
-        )
-    return _by_class(believed.posterior, believed.score, patterns=patterns)
+def strata_of(patterns: RowPatterns, believed: Consensus) -> LabelStrata:
+    """Return the strata of `vote_strata`, from patterns and their consensus.
+
+    Both sides of two classes are cut, and the strata rise with the score. Of several classes the
+    rarest of more than twelve sides make one.
+    """
+    posterior, counts = believed.posterior, patterns.counts
+    if posterior.shape[1] == 2:
+        side, slices = (believed.score > believed.middle).astype(np.int64), SLICES
+    else:
+        side = posterior.argmax(axis=1)
+        mass = np.bincount(side, weights=counts, minlength=posterior.shape[1])
+        if (mass > 0).sum() > MOST:
+            rare = np.argsort(-mass, kind="stable")[MOST - 1 :]
+            side = np.where(np.isin(side, rare), rare[0], side)
+        slices = max(1, min(SLICES, MOST // np.unique(side).size))
+    return _sliced(
+        side, believed.score, posterior, counts=counts, place=patterns.place, slices=slices
+    )
 
 
 def score_strata(
@@ -212,9 +224,10 @@ def score_strata(
     distinct, place = np.unique(values, return_inverse=True)
     weight = np.ones(values.size) if counts is None else np.asarray(counts, dtype=np.float64)
     held = np.bincount(place, weights=weight).astype(np.float64)
-    patterns = VotePatterns(codes=np.empty((distinct.size, 0), np.int64), counts=held, place=place)
     mean = np.bincount(place, weights=values * weight) / held
-    return _by_score(distinct, np.column_stack((1 - mean, mean)), patterns=patterns, middle=middle)
+    side = (distinct > middle).astype(np.int64)
+    posterior = np.column_stack((1 - mean, mean))
+    return _sliced(side, distinct, posterior, counts=held, place=place, slices=SLICES)
 
 
 def rank_slices(
@@ -263,51 +276,26 @@ def rank_slices(
     return np.asarray(np.searchsorted(ends, upto, side="left")[place])
 
 
-def _by_score(
-    score: Floats, posterior: Floats, *, patterns: VotePatterns, middle: float
-) -> LabelStrata:
-    """Cut both sides of a binary score; the strata rise with the score."""
-    side = (score > middle).astype(np.int64)
-    return _sliced(side, score, posterior, patterns=patterns, slices=SLICES)
-
-
-def _by_class(posterior: Floats, certainty: Floats, *, patterns: VotePatterns) -> LabelStrata:
-    """Cut the sides of several classes; the rarest of more than twelve sides make one."""
-    side = posterior.argmax(axis=1)
-    mass = np.bincount(side, weights=patterns.counts, minlength=posterior.shape[1])
-    grouped = side
-    if (mass > 0).sum() > MOST:
-        rare = np.argsort(-mass, kind="stable")[MOST - 1 :]
-        grouped = np.where(np.isin(side, rare), rare[0], side)
-    slices = max(1, min(SLICES, MOST // np.unique(grouped).size))
-    return _sliced(grouped, certainty, posterior, patterns=patterns, slices=slices)
-
-
 def _sliced(
-    side: Ints, score: Floats, posterior: Floats, *, patterns: VotePatterns, slices: int
+    side: Ints, score: Floats, posterior: Floats, *, counts: Floats, place: AnyInts, slices: int
 ) -> LabelStrata:
-    total = patterns.counts.sum()
+    total = counts.sum()
     least = max(LEAST_ITEMS, ceil(LEAST_SHARE * total))  # rule 2
     stratum, sides, made = np.empty(side.size, np.int64), [], 0
     for one in np.unique(side):
         inside = side == one
-        part = rank_slices(
-            score[inside], slices=slices, least=least, counts=patterns.counts[inside]
-        )
+        part = rank_slices(score[inside], slices=slices, least=least, counts=counts[inside])
         stratum[inside] = made + part
         sides += [int(one)] * (int(part.max()) + 1)
         made = len(sides)
 
-    sizes = np.bincount(stratum, weights=patterns.counts, minlength=made)
+    sizes = np.bincount(stratum, weights=counts, minlength=made)
     mean = np.column_stack(
-        [np.bincount(stratum, weights=patterns.counts * column) / sizes for column in posterior.T]
+        [np.bincount(stratum, weights=counts * column) / sizes for column in posterior.T]
     )
     guess = np.clip(mean, GUESS_FLOOR, 1 - GUESS_FLOOR)
-    return LabelStrata(of=_spread(stratum, patterns.place), side=np.array(sides), guess=guess)
-
-
-def _spread(stratum: Ints, place: AnyInts) -> Ints:
-    return np.asarray(stratum.astype(np.int8 if stratum.max() < 128 else np.int32)[place])
+    small = stratum.astype(np.int8 if made <= 128 else np.int32)
+    return LabelStrata(of=small[place], side=np.array(sides), guess=guess)
 
 
 # The mean of something known of every unit, in each stratum: how guesses are made.

@@ -21,11 +21,12 @@ import numpy as np
 from tallystick.results import Interval, Unknown
 from tallystick.sampling.draws import LabelStrata
 from tallystick.sampling.tasks import LabelTask, Measure, Read, measured
-from tallystick.sampling.votes import AnyInts, Floats, Ints, VotePatterns
+from tallystick.sampling.votes import AnyInts, Floats, Ints
 from tallystick.stats.adverse_binary import METHOD as BINARY_METHOD
 from tallystick.stats.adverse_binary import adverse_shares, adverse_stratified_mean
 from tallystick.stats.few_labels import METHOD, FewLabels, Rows, fit
 from tallystick.stats.intervals import Vector
+from tallystick.table.data import RowPatterns
 
 GAP = (-1.0, 1.0)
 """The values of a difference of two labels."""
@@ -212,7 +213,7 @@ Estimator: TypeAlias = Callable[[Ints, Floats, float], Sequence[tuple[float, Int
 
 
 def accuracy_estimator(
-    patterns: VotePatterns, strata: LabelStrata, columns: Sequence[int]
+    patterns: RowPatterns, strata: LabelStrata, columns: Sequence[int]
 ) -> Estimator:
     """Return the estimator of how often columns of votes are right (few labels, E1).
 
@@ -240,7 +241,7 @@ def accuracy_estimator(
 
 
 def share_estimator(
-    patterns: VotePatterns, strata: LabelStrata, classes: Sequence[int]
+    patterns: RowPatterns, strata: LabelStrata, classes: Sequence[int]
 ) -> Estimator:
     """Return the estimator of how common classes are: a vote for the class is a judge's grade."""
     left = _population(patterns, strata)
@@ -258,7 +259,7 @@ def share_estimator(
     return estimate
 
 
-def _population(patterns: VotePatterns, strata: LabelStrata) -> Callable[[], Floats]:
+def _population(patterns: RowPatterns, strata: LabelStrata) -> Callable[[], Floats]:
     """Return how many units of each pattern are drawn from, counted when it is first asked."""
     held: list[Floats] = []
 

@@ -21,7 +21,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.sampling.contest import Contest
@@ -33,15 +33,9 @@ from tallystick.sampling.draws import (
     strata_of,
     stratum_means,
 )
-from tallystick.sampling.votes import (
-    AnyInts,
-    Floats,
-    Ints,
-    VotePatterns,
-    consensus,
-    patterns_of,
-)
+from tallystick.sampling.votes import AnyInts, Floats, Ints, consensus, patterns_of
 from tallystick.table import Label, identity, spelling
+from tallystick.table.data import RowPatterns
 from tallystick.table.session import Session
 
 if TYPE_CHECKING:
@@ -206,46 +200,30 @@ class LabelTask:
 
 
 def votes_task_strata(
-    votes: AnyInts,
-    n_classes: int,
-    given: AnyInts | None = None,
-    *,
-    counts: ArrayLike | None = None,
-) -> tuple[LabelStrata, Floats, VotePatterns]:
-    """Return the strata of all items by their votes, the posterior of each item, and the patterns.
+    votes: RowPatterns, given: AnyInts | None = None
+) -> tuple[LabelStrata, Floats]:
+    """Return the strata of all items by their votes, and the posterior of each pattern of votes.
 
-    Parameters
-    ----------
-    votes
-        Items x judges of class codes, -1 for no vote. No judges at all make one stratum.
-    n_classes
-        How many classes there are.
-    given
-        Strata that were fixed before: a session keeps those that it was drawn from.
-    counts
-        How many items each row of *votes* stands for; one by default.
+    *given* are strata that were fixed before: a session keeps those that it was drawn from.
 
     Examples
     --------
-    >>> strata, posterior, _ = votes_task_strata(np.array([[0, 0], [1, 1], [0, 1]] * 20), 2)
-    >>> len(strata), posterior[:3, 1].tolist()
+    >>> votes = patterns_of(np.array([[0, 0], [1, 1], [0, 1]] * 20), n_classes=2)
+    >>> strata, posterior = votes_task_strata(votes)
+    >>> len(strata), posterior[votes.place[:3], 1].tolist()
     (3, [0.0, 1.0, 0.5])
     """
-    if votes.shape[1] == 0:
-        votes = np.full((votes.shape[0], 1), -1)
-    patterns = patterns_of(votes, n_classes=n_classes, counts=counts)
-    believed = consensus(patterns, n_classes=n_classes)
-    posterior = believed.posterior[patterns.place]
+    believed = consensus(votes)
+    posterior = believed.posterior
     if given is None:
-        return strata_of(patterns, believed), posterior, patterns
+        return strata_of(votes, believed), posterior
     empty = LabelStrata(
         of=given,
         side=np.zeros(int(given.max()) + 1, np.int64),
         guess=np.zeros((given.max() + 1, 1)),
     )
-    guess = np.column_stack([stratum_means(empty, p) for p in posterior.T])
-    strata = LabelStrata(of=given, side=guess.argmax(axis=1), guess=guess)
-    return strata, posterior, patterns
+    guess = np.column_stack([stratum_means(empty, p[votes.place]) for p in posterior.T])
+    return LabelStrata(of=given, side=guess.argmax(axis=1), guess=guess), posterior
 
 
 def class_measure(
@@ -253,7 +231,7 @@ def class_measure(
 ) -> Measure:
     """Return the share of one class.
 
-    >>> strata, *_ = votes_task_strata(np.array([[0], [1]] * 20), 2)
+    >>> strata, _ = votes_task_strata(patterns_of(np.array([[0], [1]] * 20), n_classes=2))
     >>> measure = class_measure("pass", 1, strata)
     >>> measure.value(np.array([0, 1]), np.array([[1.0], [0.0]])).tolist()
     [1.0, 0.0]

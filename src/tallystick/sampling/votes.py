@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.table import Data, Label, as_pass_fail, identity, in_order, is_never_true
+from tallystick.table.data import RowPatterns
 from tallystick.table.session_rows import distinct_rows
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -22,26 +23,9 @@ AnyInts: TypeAlias = NDArray[np.integer]
 # Votes as codes of the answers that a person can give.
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class CodedVotes:
-    """Items x columns of class codes, -1 for no vote, and the classes in order."""
-
-    codes: Ints
-    classes: tuple[Label, ...]
-
-    def code(self, label: Label) -> int:
-        """Return the code of a class, which may be written as text."""
-        for place, one in enumerate(self.classes):
-            if identity(one) == identity(label) or str(one) == str(label):
-                return place
-        raise InputError(
-            f"label {label!r} is not one of {', '.join(map(str, self.classes[:12]))}: check its"
-            " spelling, or name all labels (--labels)"
-        )
-
-
-def coded_votes(data: Data, columns: Sequence[str]) -> CodedVotes:
-    """Read columns of votes; the classes are those of the votes, the truth and ``--labels``.
+def coded_votes(data: Data, columns: Sequence[str]) -> RowPatterns:
+    """Return what columns of votes show; the classes are those of the votes, the truth and
+    ``--labels``.
 
     A vote that can never be the truth, such as "unsure", counts as no vote.
 
@@ -50,13 +34,13 @@ def coded_votes(data: Data, columns: Sequence[str]) -> CodedVotes:
     >>> from tallystick.table import read
     >>> data = read({"a": ["yes", "no", None], "b": ["yes", "unsure", "no"]}, judges=("a", "b"))
     >>> found = coded_votes(data, ("a", "b"))
-    >>> found.classes, found.codes.tolist()
+    >>> found.labels, found.codes[found.place].tolist()
     (('no', 'yes'), [[1, 1], [0, -1], [-1, 0]])
     """
     truth = [data.roles.truth] if data.roles.truth is not None else []
-    coded = data.labels(*columns, *truth)
-    given = [_typed(label, coded.labels) for label in data.rules.labels]
-    words = [label for label in coded.labels if not is_never_true(label)]
+    seen = data.label_patterns(*columns, *truth)
+    given = [_typed(label, seen.labels) for label in data.rules.labels]
+    words = [label for label in seen.labels if not is_never_true(label)]
     classes = in_order([*words, *given])
     if len(classes) < 2:
         shown = ", ".join(map(str, classes)) or "nothing"
@@ -64,27 +48,42 @@ def coded_votes(data: Data, columns: Sequence[str]) -> CodedVotes:
             f"{data.source}: the votes show only {shown}, and a label needs two answers to choose"
             " from: name all of them (--labels pass,fail)"
         )
-    place = {identity(label): code for code, label in enumerate(classes)}
-    renamed = np.array([*(place.get(identity(label), -1) for label in coded.labels), -1], np.int64)
-    return CodedVotes(codes=renamed[coded.codes[:, : len(columns)]], classes=classes)
+    code = {identity(label): code for code, label in enumerate(classes)}
+    renamed = np.array([*(code.get(identity(label), -1) for label in seen.labels), -1], np.int64)
+    # Rows that differ in their truth alone, or in votes that count as none, have become alike.
+    found = patterns_of(
+        renamed[seen.codes[:, : len(columns)]], n_classes=len(classes), counts=seen.counts
+    )
+    first = np.full(len(found.codes), len(seen.place))
+    np.minimum.at(first, found.place, seen.first)
+    return replace(found, labels=classes, first=first, place=found.place[seen.place])
 
 
-def pass_code(votes: CodedVotes, positive: Label | None) -> int:
+def class_code(classes: Sequence[Label], label: Label) -> int:
+    """Return the code of a class, which may be written as text."""
+    for place, one in enumerate(classes):
+        if identity(one) == identity(label) or str(one) == str(label):
+            return place
+    raise InputError(
+        f"label {label!r} is not one of {', '.join(map(str, classes[:12]))}: check its spelling, or"
+        " name all labels (--labels)"
+    )
+
+
+def pass_code(classes: Sequence[Label], positive: Label | None) -> int:
     """Return the code of the class whose share is asked for: the one named, or the pass word.
 
-    >>> pass_code(CodedVotes(codes=np.zeros((1, 1), np.int64), classes=("fail", "pass")), None)
+    >>> pass_code(("fail", "pass"), None)
     1
     """
     if positive is not None:
-        return votes.code(positive)
-    marks = as_pass_fail([str(label) for label in votes.classes])
-    if marks is not None and len(votes.classes) == 2:
-        return next(k for k, label in enumerate(votes.classes) if marks[str(label)] == 1)
-    if [str(label) for label in votes.classes] == ["0", "1"]:
-        return 1
+        return class_code(classes, positive)
+    words = [str(label) for label in classes]
+    marks = as_pass_fail(words) or ({"0": 0.0, "1": 1.0} if words == ["0", "1"] else None)
+    if marks is not None and len(words) == 2:
+        return next(k for k, word in enumerate(words) if marks[word] == 1)
     raise InputError(
-        f"which share is asked for? Name one of {', '.join(map(str, votes.classes[:12]))}"
-        " (--positive)"
+        f"which share is asked for? Name one of {', '.join(words[:12])} (--positive)"
     )
 
 
@@ -103,15 +102,6 @@ def _typed(label: Label, seen: Sequence[Label]) -> Label:
 
 _TOLERANCE = 1e-6
 """Strata need ranks and rough guesses: Dawid-Skene is fitted no closer than this."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class VotePatterns:
-    """The distinct vote patterns, how many items show each, and which one each item shows."""
-
-    codes: Ints
-    counts: Floats
-    place: AnyInts
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -138,8 +128,8 @@ class Consensus:
 
 def patterns_of(
     votes: ArrayLike, *, n_classes: int, counts: ArrayLike | None = None
-) -> VotePatterns:
-    """Return the distinct rows of *votes* (items x judges, -1 for no vote).
+) -> RowPatterns:
+    """Return the distinct rows of *votes* (items x judges, -1 for no vote); labels are numbers.
 
     *counts* says how many items each row stands for, one by default.
 
@@ -148,9 +138,9 @@ def patterns_of(
     ([[0, 1], [1, 1]], [2.0, 1.0], [0, 1, 0])
     """
     table = np.asarray(votes)
-    if table.ndim != 2 or not table.size or table.dtype.kind not in "iu":
+    if table.ndim != 2 or not len(table) or table.dtype.kind not in "iu":
         raise InputError(f"votes must be items x judges of integer codes, got shape {table.shape}")
-    if table.min() < -1 or table.max() >= n_classes:
+    if table.min(initial=0) < -1 or table.max(initial=0) >= n_classes:
         raise InputError(
             f"votes must be in -1..{n_classes - 1}, got {table.min()} to {table.max()}"
         )
@@ -158,27 +148,35 @@ def patterns_of(
     if counts is not None:
         weights = np.asarray(counts, dtype=np.float64)
         held = np.bincount(place, weights=weights).astype(np.float64)
-    return VotePatterns(codes=table[first].astype(np.int64), counts=held, place=place)
+    return RowPatterns(
+        codes=table[first].astype(np.int64),
+        labels=tuple(range(n_classes)),
+        first=first,
+        counts=held,
+        place=place,
+    )
 
 
-def consensus(patterns: VotePatterns, *, n_classes: int) -> Consensus:
+def consensus(patterns: RowPatterns) -> Consensus:
     """Return posterior and score of each pattern, from votes only and never from labels.
 
     Dawid-Skene from a majority start. Its log-odds are taken from the likelihood itself, so that
-    39 judges who agree still differ from 38 who do; a posterior rounds both to 1.
+    39 judges who agree still differ from 38 who do; a posterior rounds both to 1. No judges at all
+    leave every class as likely.
 
     >>> votes = patterns_of([[1, 1, 0]] * 3 + [[0, 0, 0]] * 4 + [[1, 1, 1]] * 5, n_classes=2)
-    >>> consensus(votes, n_classes=2).method
+    >>> consensus(votes).method
     'dawid-skene'
     >>> two = patterns_of([[1, 1], [0, 1], [0, 0]], n_classes=2)
-    >>> consensus(two, n_classes=2).posterior[:, 1].tolist()
+    >>> consensus(two).posterior[:, 1].tolist()
     [0.0, 0.5, 1.0]
     """
+    n_classes = len(patterns.labels)
     from tallystick.stats.latent_model import LatentOptions, class_scores, fit, pack
 
     # A judge who never votes says nothing, and one column of nothing is refused by the fit.
     voting = (patterns.codes >= 0).any(axis=0)
-    codes = patterns.codes[:, voting]
+    codes = patterns.codes[:, voting].astype(np.int64)
     if not voting.any():
         return _mean_vote(codes, n_classes)
     try:

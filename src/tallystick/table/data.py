@@ -327,13 +327,19 @@ class Data:
 
     def labels(self, *columns: str) -> Coded:
         """Return labels as codes, row by row, under the label rules of this data."""
+        if self.memory is None:
+            return self._coded(columns, self.meaning.missing)
+        found = self.label_patterns(*columns)
+        return Coded(found.codes[found.place], found.labels)
+
+    def label_patterns(self, *columns: str) -> RowPatterns:
+        """Return what `labels` returns, each distinct row once, and which of them each row is."""
         memory = self.memory
         if memory is None:
-            return self._coded(columns, self.meaning.missing)
+            return self._patterns(columns, tuple(self.meaning.missing))
         if memory.missing is None:
             memory.missing = tuple(self.meaning.missing)
-        found = self._patterns(columns, memory.missing)
-        return Coded(found.codes[found.place], found.labels)
+        return self._patterns(columns, memory.missing)
 
     def words(self, *columns: str) -> Coded:
         """Return cells as codes, row by row, as they are written.

@@ -51,7 +51,7 @@ from tallystick.table.runs import (
     without_summary,
 )
 from tallystick.table.scanning import scan
-from tallystick.table.session import Session, is_session
+from tallystick.table.session import SESSIONS, Session
 from tallystick.table.session_rows import join_session
 from tallystick.table.sources import check_names, missing_column
 from tallystick.table.tables import Table
@@ -401,7 +401,7 @@ def _joined(
         table, given, notes = find_outputs(table, given, layout)
         table = replace(table, notes=(*table.notes, *notes))
     if layout.truth_file is not None:
-        if is_session(layout.truth_file):
+        if SESSIONS.begins(layout.truth_file):
             table, given, notes, session = join_session(table, given, layout.truth_file)
         else:
             table, given, notes = join_truth(table, given, layout, outputs=door.outputs)

@@ -1,8 +1,8 @@
 """What a labelling session holds: the question, the draws, and what people answered.
 
-``label`` writes a session (`session_file`); every capability reads one as the truth of its table
-(`session_truth`). The state is what the lines say when they are read from the first to the last,
-so reading a file again gives the same session.
+``label`` writes a session (`SessionFile`); every capability reads one as the truth of its table.
+The state is what the lines say when they are read from the first to the last, so reading a file
+again gives the same session.
 
 Words: a *draw* picks one unit (an item, or one output of an item). An *ask* is one cell that a
 person fills in. A draw has one ask, or one per system where the outputs of an item are labelled
@@ -12,20 +12,18 @@ together.
 from __future__ import annotations
 
 import base64
-import contextlib
 import hashlib
 import json
-import os
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import FileError, FormatError, InputError
+from tallystick.errors import FormatError, InputError
 from tallystick.results import Json
 from tallystick.table.cells import Label
-from tallystick.table.sources import lock
+from tallystick.table.ledger import Ledger, LedgerKind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -227,11 +225,15 @@ class Session:
         found = (self.answers.get((ask, who)) for who in (IN_FILE, *self.head.readers))
         return [answer for answer in found if answer is not None]
 
+    def read_twice(self, ask: int) -> tuple[Label, ...]:
+        """Return the labels of the first two readers, if both gave one."""
+        two = (self.answers.get((ask, reader)) for reader in self.head.readers[:_THIRD])
+        labels = tuple(one.label for one in two if one is not None and not one.skipped)
+        return labels if len(labels) == _THIRD else ()
+
     def disagree(self, ask: int) -> bool:
         """Say whether the first two readers gave different labels."""
-        two = [self.answers.get((ask, reader)) for reader in self.head.readers[:_THIRD]]
-        labels = [one.label for one in two if one is not None and not one.skipped]
-        return len(labels) == _THIRD and labels[0] != labels[1]
+        return len(set(self.read_twice(ask))) > 1
 
     def labels(self, ask: int) -> tuple[Label, ...]:
         """Return the label of an ask: one, none if it is skipped or open, or two.
@@ -240,8 +242,8 @@ class Session:
         """
         given = [one for one in self.said(ask) if not one.skipped]
         if self.disagree(ask):
-            third = [one.label for one in given if one.reader in self.head.readers[_THIRD:]]
-            return (third[0],) if third else tuple(one.label for one in given[:_THIRD])
+            third = tuple(one.label for one in given if one.reader in self.head.readers[_THIRD:])
+            return third[:1] or self.read_twice(ask)
         return (given[0].label,) if given else ()
 
     def skipped(self, ask: int) -> bool:
@@ -309,7 +311,7 @@ class Session:
 
 def open_session(path: str | Path, events: Sequence[Mapping[str, Any]] | None = None) -> Session:
     """Read a session from its file, or from lines that were read before."""
-    lines = read_events(path) if events is None else events
+    lines = SESSIONS.read(path) if events is None else events
     try:
         return Session(path=str(path), head=SessionHead.of_event(lines[0])).then(lines[1:])
     except (KeyError, TypeError, ValueError) as error:
@@ -378,197 +380,23 @@ def _answer(event: Mapping[str, Any]) -> Answer:
     )
 
 
-# The file of a labelling session: lines that are added, checked and forced to the disk.
-#
-# Each line is one JSON object whose last field, ``sum``, is a checksum of the line and of the line
-# before it, so a line that was changed, lost or moved is noticed. A write is acknowledged only when
-# it is on the disk. A process that is killed while it writes leaves at most one unfinished line, at
-# the end, which the next writer cuts off; a full disk leaves the file as it was.
-#
-# One process writes at a time. The others may read: lines never change once they are there.
+# The file of a session, which one process at a time may write.
 
 
-FORMAT = 1
-"""The version of the format; a reader refuses a newer one."""
+SESSIONS = LedgerKind(
+    key="session", what="labelling session", format=1, cut="}", infix=', "sum": "', suffix='"}'
+)
 
-_START = b'{"session": '
 
-
-class SessionFile:
-    """A session that this process may write to, until it is closed.
-
-    Parameters
-    ----------
-    path
-        The file.
-    head
-        The first line of a new session. None opens a session that is there already.
-    """
+class SessionFile(Ledger):
+    """A session that this process may write to; without *head* it is there already."""
 
     def __init__(self, path: str | Path, head: Mapping[str, Json] | None = None) -> None:
-        self.path = Path(path)
-        self.events: list[dict[str, Any]] = []
-        self._lock_file: Path | None = None
-        flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | (os.O_CREAT if head is not None else 0)
-        try:
-            self._file = os.open(self.path, flags, 0o600)
-        except OSError as error:
-            raise FileError(f"{path} cannot be opened: {error.strerror}") from error
-        try:
-            self._lock()
-            self._begin(head)
-        except BaseException:
-            self.close()
-            raise
-
-    def _begin(self, head: Mapping[str, Json] | None) -> None:
-        self.events, self._size, self._last = _parse(self.path, self.path.read_bytes())
-        if os.fstat(self._file).st_size > self._size:
-            os.ftruncate(self._file, self._size)  # the line that a killed process did not finish
-        if self.events:
-            return
-        if head is None:
-            raise FormatError(f"{self.path} is not a labelling session: it holds no whole line")
-        self.append([{"session": FORMAT, **head}])
-        _sync_folder(self.path.parent)
-
-    def append(self, events: Sequence[Mapping[str, Json]]) -> None:
-        """Add lines and return when they are on the disk; all of them, or an error and none."""
-        last, lines = self._last, []
-        for event in events:
-            body, last = _sealed(last, event)
-            lines.append(body)
-        data = b"".join(lines)
-        try:
-            os.lseek(self._file, self._size, os.SEEK_SET)
-            done = 0
-            while done < len(data):
-                done += os.write(self._file, data[done:])
-            os.fsync(self._file)
-        except OSError as error:
-            # What is there without its end was never acknowledged: take it away again.
-            with contextlib.suppress(OSError):
-                os.ftruncate(self._file, self._size)
-            raise FileError(
-                f"{self.path} cannot be written ({error.strerror}): nothing of this was saved, and"
-                " everything before it is safe. Make room, then try again"
-            ) from error
-        self._size, self._last = self._size + len(data), last
-        self.events += [dict(event) for event in events]
-
-    def close(self) -> None:
-        """Let go of the file and of its lock."""
-        if self._file >= 0:
-            os.close(self._file)
-            self._file = -1
-        if self._lock_file is not None:
-            with contextlib.suppress(OSError):
-                self._lock_file.unlink()
-            self._lock_file = None
-
-    def __enter__(self) -> SessionFile:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _lock(self) -> None:
-        """Lock the file against other writers, by what the system offers."""
-        self._lock_file = lock(
-            self._file,
-            self.path,
-            f"another process is writing {self.path}: a labelling page or terminal is open, or"
-            " answers are being added. Close it or wait for it, then try again",
+        busy = (
+            f"another process is writing {path}: a labelling page or terminal is open, or answers"
+            " are being added. Close it or wait for it, then try again"
         )
-
-
-def read_events(path: str | Path) -> list[dict[str, Any]]:
-    """Return the lines of a session, without the one that may be unfinished at its end.
-
-    No lock is needed: lines never change once they are there.
-    """
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror}") from error
-    events, _, _ = _parse(Path(path), data)
-    if not events:
-        raise FormatError(f"{path} is not a labelling session: it holds no whole line")
-    return events
-
-
-def is_session(path: str | Path) -> bool:
-    """Say whether a file begins as a labelling session does."""
-    try:
-        with Path(path).open("rb") as stream:
-            return stream.read(len(_START)) == _START
-    except OSError:
-        return False
-
-
-def _parse(path: Path, data: bytes) -> tuple[list[dict[str, Any]], int, str]:
-    """Return all events, how many bytes of the file are good, and the last checksum."""
-    if data and not (data.startswith(_START) or _START.startswith(data)):
-        raise FormatError(f"{path} exists and is not a labelling session: name another file")
-    events: list[dict[str, Any]] = []
-    good, last = 0, ""
-    while (end := data.find(b"\n", good)) >= 0:
-        line = data[good:end].decode("ascii", "replace")
-        event, checksum = _opened(line, last)
-        if event is None:
-            # A last line that is no record at all was torn by a crash of the machine. A record
-            # with another checksum is not: it was changed, or the line before it was lost.
-            if end == len(data) - 1 and events and not _is_record(line):
-                break
-            raise FormatError(
-                f"{path} is damaged: line {len(events) + 1} was changed. Restore the file from a"
-                " copy; the lines before it are good"
-            )
-        events.append(event)
-        good, last = end + 1, checksum
-    if events and events[0].get("session") != FORMAT:
-        raise FormatError(
-            f"{path} is a session of format {events[0].get('session')!r} and this version reads"
-            f" format {FORMAT}: update tallystick"
-        )
-    return events, good, last
-
-
-def _sealed(last: str, event: Mapping[str, Json]) -> tuple[bytes, str]:
-    body = json.dumps(event, ensure_ascii=True, allow_nan=False)
-    checksum = _checksum(last, body)
-    return f'{body[:-1]}, "sum": "{checksum}"}}\n'.encode("ascii"), checksum
-
-
-def _opened(line: str, last: str) -> tuple[dict[str, Any] | None, str]:
-    """Return the event of a line, None if its checksum is not that of the line."""
-    body, _, tail = line.rpartition(', "sum": "')
-    checksum = tail[:-2]
-    if tail[-2:] != '"}' or checksum != _checksum(last, body + "}"):
-        return None, last
-    event: dict[str, Any] = json.loads(body + "}")
-    return event, checksum
-
-
-def _is_record(line: str) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except ValueError:
-        return False
-
-
-def _checksum(last: str, body: str) -> str:
-    return hashlib.sha256(f"{last}{body}".encode("ascii", "replace")).hexdigest()[:16]
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make sure that the name of a new file survives a power cut, where the system can say so."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        super().__init__(path, SESSIONS, head, busy=busy)
 
 
 # Whether a file is still the one that was read, without reading it again.

@@ -354,13 +354,11 @@ def distinct_rows(
     >>> codes[first].tolist(), counts.tolist(), place.tolist()
     ([[-1, 1], [0, 1]], [1.0, 2.0], [1, 0, 1])
     """
-    import pyarrow as pa
-
     place = np.zeros(len(codes), np.int32)
     for column in codes.T:
         many = (int(place.max(initial=0)) + 2) * (size + 1) >= 1 << 31
         keys = place * (np.int64 if many else np.int32)(size + 1) + column
-        place = pa.array(keys).dictionary_encode().indices.to_numpy()
+        place = as_numpy(as_arrow(keys).dictionary_encode().indices)
     counts = np.bincount(place).astype(np.float64)
     # Any row of a pattern stands for all of them; written backwards, the first one stays.
     first = np.zeros(counts.size, np.int64)

@@ -29,11 +29,12 @@ from tallystick.sampling.tasks import (
     read_answers,
     votes_task_strata,
 )
-from tallystick.sampling.votes import CodedVotes, Floats, Ints, coded_votes, pass_code
+from tallystick.sampling.votes import Floats, Ints, coded_votes, pass_code
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.adverse_ratios import RatioEstimate, adverse_auc, adverse_f1, adverse_recall
 from tallystick.stats.few_labels import FewLabels, accuracies
 from tallystick.table import Data, Label
+from tallystick.table.data import RowPatterns
 from tallystick.verbs.bound.forward import IntArray
 from tallystick.verbs.bound.label_models import consensus
 from tallystick.verbs.bound.question import MEANS, BoundQuestion
@@ -363,24 +364,24 @@ def labelling(data: Data, question: BoundQuestion, strata: Ints | None = None) -
         raise InputError("label needs one column of predicted labels: name it (--prediction)")
     columns = (*data.roles.weak, *data.roles.prediction)
     votes = coded_votes(data, columns)
-    made, posterior, patterns = votes_task_strata(votes.codes, len(votes.classes), strata)
-    shared = accuracy_estimator(patterns, made, [len(columns) - 1])
+    made, posterior = votes_task_strata(votes, strata)
+    shared = accuracy_estimator(votes, made, [len(columns) - 1])
     return LabelTask(
         claim="share",
-        classes=votes.classes,
+        classes=votes.labels,
         strata=made,
-        rows=np.arange(votes.codes.shape[0])[:, None],
-        measures=(_measure(question, votes, made, posterior),),
+        rows=np.arange(votes.place.size)[:, None],
+        measures=(_measure(question, votes, made, posterior[votes.place]),),
         columns=columns,
         shared=shared if question.metrics[0] == "accuracy" else None,
     )
 
 
 def _measure(
-    question: BoundQuestion, votes: CodedVotes, strata: LabelStrata, posterior: Floats
+    question: BoundQuestion, votes: RowPatterns, strata: LabelStrata, posterior: Floats
 ) -> Measure:
     metric, limit = question.metrics[0], question.at_least
-    predicted = votes.codes[:, -1]
+    predicted = votes.codes[votes.place, -1]
     every = np.arange(predicted.size)
     likely = np.where(predicted >= 0, posterior[every, np.maximum(predicted, 0)], 0.0)
     if metric == "accuracy":
@@ -392,7 +393,7 @@ def _measure(
         guess = stratum_means(strata, likely)
         return Measure(name=metric, value=right, guess=guess, cell=cell, limit=limit)
 
-    positive = pass_code(votes, question.positive)
+    positive = pass_code(votes.labels, question.positive)
     called = predicted == positive
     if metric == "precision":
         if not called.any():

@@ -311,18 +311,20 @@ def labelling(data: Data, question: CompareQuestion, strata: Ints | None = None)
     if len(models) < 2:
         raise InputError("compare needs at least two models: name their columns (--models)")
     votes = coded_votes(data, models)
-    n, classes = votes.codes.shape[0], len(votes.classes)
-    apart = (votes.codes != votes.codes[:, :1]).any(axis=1)
+    codes = votes.codes[votes.place]
+    n = len(codes)
+    apart = (codes != codes[:, :1]).any(axis=1)
     if not apart.any():
         raise InputError(
             f"{data.source}: the models never disagree, so no label can tell them apart"
         )
-    made, posterior, _ = votes_task_strata(votes.codes, classes, None)
+    made, believed = votes_task_strata(votes)
+    posterior = believed[votes.place]
     rows = np.arange(n)[:, None]
-    shared: dict[str, Any] = {"classes": votes.classes, "rows": rows, "columns": models}
+    shared: dict[str, Any] = {"classes": votes.labels, "rows": rows, "columns": models}
     if len(models) > 2:
         of = made.of.astype(np.int64) if strata is None else np.asarray(strata, dtype=np.int64)
-        contest = contest_of(votes.codes, of, guess=made.guess)
+        contest = contest_of(codes, of, guess=made.guess)
         return LabelTask(
             claim="best-of",
             strata=LabelStrata(of=of, side=made.side, guess=made.guess),
@@ -331,7 +333,7 @@ def labelling(data: Data, question: CompareQuestion, strata: Ints | None = None)
             contest=contest,
             **shared,
         )
-    first, second = votes.codes.T
+    first, second = codes.T
     if strata is None:
         parts, guess = disagreement_strata(first, second, posterior)
     else:

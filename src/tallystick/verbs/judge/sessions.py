@@ -20,8 +20,9 @@ from tallystick.sampling.tasks import (
     read_answers,
     votes_task_strata,
 )
-from tallystick.sampling.votes import Floats, Ints, VotePatterns, coded_votes
+from tallystick.sampling.votes import Floats, Ints, coded_votes
 from tallystick.table import Data
+from tallystick.table.data import RowPatterns
 from tallystick.table.session import Session
 from tallystick.verbs.judge.few_labels import Leader, leader
 from tallystick.verbs.judge.question import JudgeQuestion
@@ -53,15 +54,15 @@ def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
     if not read.n:
         raise InputError(f"{session.path} has no labels to read yet: answer its first items")
 
-    votes = coded_votes(data, task.columns).codes
+    votes = coded_votes(data, task.columns)
     scores = []
     strict = question.alpha / max(len(task.measures), 1)
     together = []
-    for measure, own in zip(task.measures, votes.T, strict=True):
+    for measure, own in zip(task.measures, votes.codes.T, strict=True):
         known = apart_of(apart, measure, task)
         estimate, interval = planned_measure(task, read, measure, known, alpha=question.alpha)
         together.append(planned_measure(task, read, measure, known, alpha=strict)[1])
-        voted = float((own >= 0).sum())
+        voted = float(votes.counts[own >= 0].sum())
         scores.append(_score(measure.name, estimate, interval, voted, task))
     best = _leader(scores, together)
     told = opening_with_labels(best, scores, n_labels=read.n, every=False)
@@ -153,31 +154,28 @@ def labelling(data: Data, question: JudgeQuestion, strata: Ints | None = None) -
     """
     judges = data.roles.judges
     votes = coded_votes(data, judges)
-    made, posterior, patterns = votes_task_strata(votes.codes, len(votes.classes), strata)
-    # Any item of a pattern stands for all of them: there may be millions of items.
-    some = np.zeros(len(patterns.codes), np.int64)
-    some[patterns.place] = np.arange(patterns.place.size)
-    inside = made.of >= 0
-    pair = made.of[inside].astype(np.int64) * some.size + patterns.place[inside]
-    held = np.bincount(pair, minlength=len(made) * some.size).reshape(len(made), some.size)
+    made, posterior = votes_task_strata(votes, strata)
+    inside, size = made.of >= 0, len(votes.codes)
+    pair = made.of[inside].astype(np.int64) * size + votes.place[inside]
+    held = np.bincount(pair, minlength=len(made) * size).reshape(len(made), size)
     measures = (
-        _accuracy(name, j, patterns, made, (posterior[some], held)) for j, name in enumerate(judges)
+        _accuracy(name, j, votes, made, (posterior, held)) for j, name in enumerate(judges)
     )
     return LabelTask(
         claim="share",
-        classes=votes.classes,
+        classes=votes.labels,
         strata=made,
-        rows=np.arange(votes.codes.shape[0])[:, None],
+        rows=np.arange(votes.place.size)[:, None],
         measures=tuple(measures),
         columns=judges,
-        shared=accuracy_estimator(patterns, made, range(len(judges))),
+        shared=accuracy_estimator(votes, made, range(len(judges))),
     )
 
 
 def _accuracy(
     name: str,
     j: int,
-    patterns: VotePatterns,
+    patterns: RowPatterns,
     strata: LabelStrata,
     believed: tuple[Floats, Ints],
 ) -> Measure:

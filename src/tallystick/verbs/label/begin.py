@@ -24,7 +24,7 @@ from tallystick.sampling.tasks import (
     label_of,
     votes_task_strata,
 )
-from tallystick.sampling.votes import AnyInts, Ints, coded_votes
+from tallystick.sampling.votes import AnyInts, Ints, class_code, coded_votes
 from tallystick.table import (
     Capability,
     Data,
@@ -142,7 +142,7 @@ def begin(
         if known.strata is not None:
             strata["apart"] = [[row, label] for row, label in known.labels.items()]
         file.append([strata])
-        work = Work(data, asked, _finished(task, head), open_session(path, file.events), file)
+        work = Work(data, asked, _finished(task, head), open_session(path), file)
         # Labels that are counted apart are no part of the draws.
         work.in_table = known.labels if known.strata is None else {}
         if known.origin == "random":
@@ -467,22 +467,24 @@ def labelling(data: Data, question: PrevalenceLabels, strata: Ints | None = None
     """
     judges = data.roles.judges
     votes = coded_votes(data, judges)
-    made, _, patterns = votes_task_strata(votes.codes, len(votes.classes), strata)
-    codes = [votes.code(question.positive)] if question.positive is not None else []
+    made, _ = votes_task_strata(votes, strata)
+    classes = votes.labels
+    named = question.positive is not None
+    codes = [class_code(classes, question.positive)] if named else []
     # The shares of two labels are one number: the second is one minus the first.
-    wanted = codes or ([1] if len(votes.classes) == 2 else range(len(votes.classes)))
+    wanted = codes or ([1] if len(classes) == 2 else range(len(classes)))
     measures = tuple(
-        class_measure(str(votes.classes[code]), code, made, limit=question.at_least)
+        class_measure(str(classes[code]), code, made, limit=question.at_least)
         for code in wanted
     )
     return LabelTask(
         claim="share",
-        classes=votes.classes,
+        classes=classes,
         strata=made,
-        rows=np.arange(votes.codes.shape[0])[:, None],
+        rows=np.arange(votes.place.size)[:, None],
         measures=measures,
         columns=judges,
-        shared=share_estimator(patterns, made, wanted),
+        shared=share_estimator(votes, made, wanted),
     )
 
 

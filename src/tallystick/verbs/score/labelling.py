@@ -18,7 +18,7 @@ from tallystick.sampling.draws import GUESS_FLOOR, LabelStrata, score_strata, sh
 from tallystick.sampling.duels import gap_spread, gap_strata
 from tallystick.sampling.planned import Estimator, mean_of, pooled_rows
 from tallystick.sampling.tasks import LabelTask, Measure, Value, votes_task_strata
-from tallystick.sampling.votes import AnyInts, Floats, Ints
+from tallystick.sampling.votes import AnyInts, Floats, Ints, patterns_of
 from tallystick.stats.few_labels import fit
 from tallystick.table import NUMBER, PASS_FAIL, Data, Label, as_pass_fail, is_no_answer
 from tallystick.table.grades import Scale, word_worth
@@ -362,8 +362,9 @@ def _believed(outputs: GradePanel, *, graded: bool) -> _Believed:
             middle = float(np.median(np.repeat(filled[mine], counts[mine].astype(np.int64))))
             part = score_strata(filled[mine], middle=middle, counts=counts[mine])
         else:
-            part, posterior, _ = votes_task_strata(codes[mine], 2, counts=counts[mine])
-            chance[mine] = posterior[:, 1]
+            votes = patterns_of(codes[mine], n_classes=2, counts=counts[mine])
+            part, posterior = votes_task_strata(votes)
+            chance[mine] = posterior[votes.place, 1]
         of[mine] = part.of.astype(np.int64) + of.max() + 1
     return _Believed(stratum=of, chance=chance)
 
