@@ -21,7 +21,16 @@ SIZES = {"wide": (1280, 800, False), "phone": (390, 844, True)}
 def pages(folder: Path) -> None:
     """Write the page of each demonstration."""
     for verb in VERBS:
-        command = [sys.executable, "-m", "tallystick", "demo", verb, "--folder", str(folder), "--json"]
+        command = [
+            sys.executable,
+            "-m",
+            "tallystick",
+            "demo",
+            verb,
+            "--folder",
+            str(folder),
+            "--json",
+        ]
         subprocess.run(command, check=True, capture_output=True)
 
 

@@ -42,4 +42,3 @@ def test_the_script_for_a_named_shell_can_be_had(shell):
     )
     assert done.returncode == 0, done.stderr
     assert "_TALLYSTICK_COMPLETE" in done.stdout
-

@@ -82,9 +82,7 @@ def pass_code(classes: Sequence[Label], positive: Label | None) -> int:
     marks = as_pass_fail(words) or ({"0": 0.0, "1": 1.0} if words == ["0", "1"] else None)
     if marks is not None and len(words) == 2:
         return next(k for k, word in enumerate(words) if marks[word] == 1)
-    raise InputError(
-        f"which share is asked for? Name one of {', '.join(words[:12])} (--positive)"
-    )
+    raise InputError(f"which share is asked for? Name one of {', '.join(words[:12])} (--positive)")
 
 
 def _typed(label: Label, seen: Sequence[Label]) -> Label:

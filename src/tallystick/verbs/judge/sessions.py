@@ -158,9 +158,7 @@ def labelling(data: Data, question: JudgeQuestion, strata: Ints | None = None) -
     inside, size = made.of >= 0, len(votes.codes)
     pair = made.of[inside].astype(np.int64) * size + votes.place[inside]
     held = np.bincount(pair, minlength=len(made) * size).reshape(len(made), size)
-    measures = (
-        _accuracy(name, j, votes, made, (posterior, held)) for j, name in enumerate(judges)
-    )
+    measures = (_accuracy(name, j, votes, made, (posterior, held)) for j, name in enumerate(judges))
     return LabelTask(
         claim="share",
         classes=votes.labels,

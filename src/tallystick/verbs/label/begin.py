@@ -474,8 +474,7 @@ def labelling(data: Data, question: PrevalenceLabels, strata: Ints | None = None
     # The shares of two labels are one number: the second is one minus the first.
     wanted = codes or ([1] if len(classes) == 2 else range(len(classes)))
     measures = tuple(
-        class_measure(str(classes[code]), code, made, limit=question.at_least)
-        for code in wanted
+        class_measure(str(classes[code]), code, made, limit=question.at_least) for code in wanted
     )
     return LabelTask(
         claim="share",
