@@ -54,7 +54,7 @@ def run(path: Path, page: Path) -> tuple[float, float]:
 def main() -> None:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for name, known in (("no labels", 0.0), ("1 % labelled", 0.01), ("all labelled", 1.0)):
+        for name, known in (("no labels", 0.0), ("1% labelled", 0.01), ("all labelled", 1.0)):
             path, page = Path(folder) / "votes.parquet", Path(folder) / "report.html"
             pq.write_table(table(known), path)
             clock, cpu = (

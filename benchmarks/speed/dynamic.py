@@ -74,7 +74,7 @@ def main() -> None:
             "CPU seconds": best(lambda: worst_case(0.1, gap=1e-4), 2),
         },
         {
-            "work": "worst case of five rounds to 1 %",
+            "work": "worst case of five rounds to 1%",
             "CPU seconds": best(lambda: worst_case(0.1, 5, gap=0.01), 1),
         },
         {

@@ -30,7 +30,7 @@ def best(call: Callable[[], Any], repeats: int = 5) -> tuple[float, float]:
 
 
 def drawn() -> dict[str, np.ndarray]:
-    """Return outputs of systems that pass 50 to 90 %, judged at 85 %, graded on 100 items."""
+    """Return outputs of systems that pass 50 to 90%, judged at 85%, graded on 100 items."""
     rng = np.random.default_rng(0)
     good = rng.random((ITEMS, SYSTEMS)) < np.linspace(0.5, 0.9, SYSTEMS)
     table: dict[str, np.ndarray] = {

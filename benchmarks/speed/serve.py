@@ -222,7 +222,7 @@ def beside(options: tuple[str, ...], store: str) -> list[dict[str, Any]]:
 
 
 def filled(path: Path | str, n: int, *, most: int = 10**9) -> int:
-    """Write a stream of *n* rows: five judges, 240 hours, four slices, 5 % labelled.
+    """Write a stream of *n* rows: five judges, 240 hours, four slices, 5% labelled.
 
     Goes on where an earlier call ended, writes at most *most* rows, and returns how many there are.
     """

@@ -61,7 +61,7 @@ def main() -> None:
         wrong = 100 * last["wrong"] / last["number"]
         unread = 100 * last["unread"] / last["of them with a label"]
         notes.append(
-            f"{last['replies']}: {wrong:.1f} % wrong, {unread:.1f} % of the stated labels unread"
+            f"{last['replies']}: {wrong:.1f}% wrong, {unread:.1f}% of the stated labels unread"
         )
     record(
         "answer-reading",
@@ -69,7 +69,7 @@ def main() -> None:
         [row for rows in tables for row in rows],
         notes=[
             *notes,
-            "Before the reader was made anew it read 46 of the 387 written replies wrong (11.9 %) and"
+            "Before the reader was made anew it read 46 of the 387 written replies wrong (11.9%) and"
             " left 23 of 256 unread. At its first look the new one read none wrong and left 8 unread;"
             " of the 104 fresh ones it read 1 wrong and left 17 of 49 unread. Both were looked at, and"
             " the reader was corrected: their figures above are after that.",

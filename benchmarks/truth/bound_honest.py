@@ -114,7 +114,7 @@ if __name__ == "__main__":
         "Bound without labels: copied votes and one family, three classes",
         copied_votes(),
         notes=[
-            f"{ROWS:,} rows, {WEAK} weak labels, half of the tables with copied votes have 30 %"
+            f"{ROWS:,} rows, {WEAK} weak labels, half of the tables with copied votes have 30%"
             " abstentions. The weak labels copy the first one on the share of rows given; in one"
             " family all err on the same hard half. The claim is that the accuracy is at least"
             f" {CLAIM:g}.",

@@ -190,12 +190,12 @@ if __name__ == "__main__":
         coverage(),
         notes=[
             f"{POPULATIONS} simulated populations (500 to 3,000 rows, 2 or 4 classes, 3 to 8 weak"
-            " labels, half of them with copied votes, half with 40 % abstentions, a third with"
+            " labels, half of them with copied votes, half with 40% abstentions, a third with"
             " voters that are misled together), asked through the verb, the labelled"
-            f" rows drawn {DRAWS} times each; nominal 95 %. Precision, recall, F1 and AUC are those"
-            " of one class with 8, 20 or 40 % of the rows.",
+            f" rows drawn {DRAWS} times each; nominal 95%. Precision, recall, F1 and AUC are those"
+            " of one class with 8, 20 or 40% of the rows.",
             f"*Worst* is the minimum over {POPULATIONS} populations, each with a standard error of"
-            " .018: at an exact 95 % about .92 is expected. *The worst again* is the same population on"
+            " .018: at an exact 95% about .92 is expected. *The worst again* is the same population on"
             f" {AGAIN} new draws; it was added after a worst of .907 had been seen.",
             "Methods page: worst .939 or more for accuracy, .941 for precision, .939 for recall,"
             " .932 for F1 and .956 for AUC, with other populations.",

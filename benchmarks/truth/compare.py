@@ -226,7 +226,7 @@ def sequential(board: Board, orders: int) -> None:
         "A sequential test on HELM Lite",
         [row],
         notes=[
-            "Expected: 91 % of pairs decided after a median of 87-94 of 5001 items; at most 120"
+            "Expected: 91% of pairs decided after a median of 87-94 of 5001 items; at most 120"
             " allowed"
         ],
     )

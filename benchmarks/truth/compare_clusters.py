@@ -158,8 +158,8 @@ def generated(table: Table, runs: int) -> None:
     ]  # fmt: skip
     for title, some, page in (
         ("one model varies far more, k = 2, worst of 2", skewed[3:], ".063 / .071 / .063 (of 5)"),
-        ("one model collapses on 10-20 % of clusters, worst of 3", skewed[:3], "see next row"),
-        ("collapse by .6 on 10 %, noise .04", skewed[:1], ".07 / .12 / .07 (corrections, 1)"),
+        ("one model collapses on 10-20% of clusters, worst of 3", skewed[:3], "see next row"),
+        ("collapse by .6 on 10%, noise .04", skewed[:1], ".07 / .12 / .07 (corrections, 1)"),
     ):
         figures = [
             worst([errors(kind, g, 2, runs, 10 + seed) for seed, kind in enumerate(some)])
@@ -331,7 +331,7 @@ def tables(runs: int) -> None:
         "New clusters: false verdicts and power",
         table.rows,
         notes=[
-            f"{runs} runs at k = 2, {many(runs, 5)} at 5, {many(runs, 30)} at 30; 95 %, all pairs.",
+            f"{runs} runs at k = 2, {many(runs, 5)} at 5, {many(runs, 30)} at 30; 95%, all pairs.",
             "Ours and t compare means of cluster means, z means of items.",
             "The page's generators and leads are not printed there, and it resampled 28 scenarios "
             "of HELM where the file has 20: its figures compare in kind.",

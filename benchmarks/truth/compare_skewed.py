@@ -76,23 +76,23 @@ POPULATIONS: dict[str, tuple[Draw, Draw]] = {
         lambda rng, shape: rng.gamma(2, 0.5, shape),
     ),
     "log-logistic 4 / 4": (loglogistic(4), loglogistic(4)),
-    "15 % of calls 8.5 x slower": (slow(0.15, 8.5), lognormal(0.2)),
-    "10 % 5 x slower": (slow(0.1, 5), lognormal(0.2)),
-    "8 % 4 x slower": (slow(0.08, 4), lognormal(0.2)),
-    "10 % cached": (cached(0.1), lognormal(0.6)),
+    "15% of calls 8.5 x slower": (slow(0.15, 8.5), lognormal(0.2)),
+    "10% 5 x slower": (slow(0.1, 5), lognormal(0.2)),
+    "8% 4 x slower": (slow(0.08, 4), lognormal(0.2)),
+    "10% cached": (cached(0.1), lognormal(0.6)),
     "Pareto 2.5 / lognormal .3": (
         lambda rng, shape: (rng.pareto(2.5, shape) + 1) * 0.6,
         lognormal(0.3),
     ),
-    "5 % 10 x slower (unseen tail)": (slow(0.05, 10), lognormal(0.2)),
+    "5% 10 x slower (unseen tail)": (slow(0.05, 10), lognormal(0.2)),
 }
 PAGE = {  # hull, then hull with (K4) and the share left out, at n = 40
     "lognormal .5 / .5": ".054; .051 (.00)",
     "lognormal 1 / .3": ".062; .055 (.59)",
     "lognormal 1.5 / .5": ".149; .015 (.98)",
     "lognormal 1.5 / normal": ".11; -",
-    "15 % of calls 8.5 x slower": ".038; .025 (.79)",
-    "5 % 10 x slower (unseen tail)": ".181; .155 (.23)",
+    "15% of calls 8.5 x slower": ".038; .025 (.79)",
+    "5% 10 x slower (unseen tail)": ".181; .155 (.23)",
 }
 
 

@@ -277,7 +277,7 @@ def anli() -> None:
             "ours ": each.independent,
             "vote wrong": each.risk,
             "gain of two more, foretold": round(known(ahead.gain.estimate), 4),
-            "90 % range": "[{:.4f}, {:.4f}]".format(*known(ahead.gain.interval)),
+            "90% range": "[{:.4f}, {:.4f}]".format(*known(ahead.gain.interval)),
             "certain": f"[{ahead.certain[0]:.3f}, {ahead.certain[1]:.3f}]",
         }
         for each, ahead, k in zip(result.rounds, forecasts, printed, strict=True)
@@ -337,7 +337,7 @@ def digits() -> None:
 
 _SCATTER = (
     "*known* is an earlier run from one base model, so it scatters as one of ours does: *off* is"
-    " its distance from our mean in standard deviations between base models (five of them: 95 %"
+    " its distance from our mean in standard deviations between base models (five of them: 95%"
     " within 2.8)."
 )
 
@@ -546,7 +546,7 @@ def deep() -> None:
                 ),
                 (
                     "z is taken at round 4 (cnn) and 6 (bilstm), where the plurality errs; *binary"
-                    " z* has the majority of right and wrong instead. Intervals are Fisher's, 95 %,"
+                    " z* has the majority of right and wrong instead. Intervals are Fisher's, 95%,"
                     " over rollouts of one base model."
                 ),
                 (

@@ -110,7 +110,7 @@ def paths() -> None:
         rows,
         notes=(
             "Decisions after 3, 5, 7 and 9 rounds of simulated campaigns (four data sources, six "
-            "learners, 50 to 100 % of errors found, 0 or 5 % of them mislabelled), from a held-out "
+            "learners, 50 to 100% of errors found, 0 or 5% of them mislabelled), from a held-out "
             "set of n items. Right: two more rounds gain more than *pays* in the population for "
             "*go on*, no more for *stop*.",
             "Mixed: every round takes another of the six learners at random. *named*: the log names "
@@ -121,7 +121,7 @@ def paths() -> None:
             "What stays wrong under *one name* cannot be seen: rounds whose models are equally good "
             "look like rounds of one learner, and the next two then come from other learners. The "
             "advice to go on therefore says that it rests on the same learner.",
-            "Coverage: share of the 90 % ranges that hold the gain in the population; worst t: the "
+            "Coverage: share of the 90% ranges that hold the gain in the population; worst t: the "
             "lowest of the four numbers of rounds.",
             "*always* and *never* are the shares of decisions in which going on, or stopping, was "
             "right.",
@@ -228,7 +228,7 @@ def panels() -> None:
     for name, drawn in _other_panels(np.random.default_rng(SEED)):
         rows += [_left_out(f"{name}, {kept} of 5 models", drawn, kept) for kept in (3, 4)]
     for name, draw in (
-        ("probit, correlation .6, 30 % errors", _probit),
+        ("probit, correlation .6, 30% errors", _probit),
         ("two families and a hard core", _families),
     ):
         drawn = [draw(rng, 7, 500) for _ in range(40)]
@@ -394,7 +394,7 @@ def attempts() -> None:
         rows,
         notes=(
             "Two rounds with the same true rate, drawn as a table with one row per attempt and read "
-            "by dynamic.evaluate. *rate held*: the 95 % interval of the validated rate in the last "
+            "by dynamic.evaluate. *rate held*: the 95% interval of the validated rate in the last "
             "round holds the mean over all annotators there could be. *plain interval*: the same "
             "for a binomial interval that takes attempts for independent. *no change held*: the "
             "interval of the change holds 0.",

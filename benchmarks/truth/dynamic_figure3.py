@@ -41,7 +41,7 @@ def correlation(x: np.ndarray, y: np.ndarray) -> tuple[float, int] | None:
 
 
 def interval(r: float, weight: float) -> list[float]:
-    """Return Fisher's 95 % interval; *weight* is n - 3, summed over base models where pooled."""
+    """Return Fisher's 95% interval; *weight* is n - 3, summed over base models where pooled."""
     half = float(1.959964 / np.sqrt(weight))
     middle = float(np.arctanh(np.clip(r, -0.9999, 0.9999)))
     return [math.tanh(middle - half), math.tanh(middle + half)]
@@ -108,7 +108,7 @@ def tables(found: dict[str, Any]) -> None:
         rows,
         notes=(
             "Mean risk of the plurality of all models so far, on the training images that the base "
-            "model gets right. The paper: one base model at 73 %, 100 rollouts, a curve only.",
+            "model gets right. The paper: one base model at 73%, 100 rollouts, a curve only.",
             f"The paper's network of 42,442 parameters, {plan['epochs']} epochs, batches of "
             f"{plan['batch']}, every rollout with its own order of batches.",
         ),
@@ -132,7 +132,7 @@ def tables(found: dict[str, Any]) -> None:
         "Dynamic benchmarks: Figure 5a, early signs of a bad rollout",
         lines,
         notes=(
-            "Pearson's r over rollouts with Fisher's 95 % interval; *both*: base models pooled.",
+            "Pearson's r over rollouts with Fisher's 95% interval; *both*: base models pooled.",
             "The paper does not say which majority z looks at. With the majority of all rounds the "
             "score and the final risk look at the same set of items.",
         ),

@@ -118,7 +118,7 @@ def topics(rng: Rng, n: int, *, pass_fail: bool) -> Population:
 
 
 def lenient(rng: Rng, n: int, error: float | None = None) -> Population:
-    """Make a judge whose errors, 4 to 22 % of all outputs, go one way; at times two useless ones."""
+    """Make a judge whose errors, 4 to 22% of all outputs, go one way; at times two useless ones."""
     error = float(rng.uniform(0.04, 0.22)) if error is None else error
     good = rng.uniform(0.3, 0.9 - error) if error < 0.6 else 0.3
     kind = rng.random(n)
@@ -189,7 +189,7 @@ def mean_cells(rng: Rng, options: argparse.Namespace) -> Iterator[Cell]:
         yield from (mean_cell("lenient judge", population, m) for m in (10, 15, 20, 30, 50))
     for _ in range(options.populations // 2):
         population = lenient(rng, 1000, 0.2)
-        yield from (mean_cell("hard: errs 20 % one way", population, m) for m in (15, 20, 30))
+        yield from (mean_cell("hard: errs 20% one way", population, m) for m in (15, 20, 30))
     for pass_fail, family in ((True, "new, pass/fail"), (False, "new, grades")):
         for _ in range(options.populations):
             population = topics(rng, 20_000, pass_fail=pass_fail)

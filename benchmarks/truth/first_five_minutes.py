@@ -71,7 +71,7 @@ def main() -> None:
             "Right: the command answered and nothing it claims is false: the best system or model,"
             " the sign of every decided difference, and the interval or range of what it names.",
             "With seeds 0 to 15 of the simulation, 159 of 160 verdicts were right; one interval of"
-            " a judge (95 %) missed its accuracy.",
+            " a judge (95%) missed its accuracy.",
             "The blanks of the leaderboard were first left out without a word in the verdict. Its"
             " score is now held against the items that the verdict names.",
         ),

@@ -64,7 +64,7 @@ def main() -> None:
         rows,
         notes=(
             f"Eight judges on {ITEMS:,} items of two labels; half of the errors are shared.",
-            "Asked for: false on at most 2.5 % of tables. Before, the leader was always named: of"
+            "Asked for: false on at most 2.5% of tables. Before, the leader was always named: of"
             " eight judges that are alike, one was called the most accurate on 75 of 80 tables.",
         ),
     )

@@ -92,7 +92,7 @@ POPULATIONS: Mapping[str, tuple[str, Population]] = {
     "5 judges, 1000 items": ("independent", lambda rng: independent(rng, judges=5, items=1000)),
     "6 judges, 100 items": ("independent", lambda rng: independent(rng, judges=6, items=100)),
     "20 judges, 200 items": ("independent", lambda rng: independent(rng, judges=20, items=200)),
-    "5 judges, one label 10 %": (
+    "5 judges, one label 10%": (
         "independent",
         lambda rng: independent(rng, judges=5, items=2000, share=0.1),
     ),
@@ -115,8 +115,8 @@ POPULATIONS: Mapping[str, tuple[str, Population]] = {
         lambda rng: copies(rng, judges=10, items=300, copiers=1, share=0.7),
     ),
     "hard items": ("correlated", hard_items),
-    "shared bias on 10 %": ("shared bias", lambda rng: shared_bias(rng, share=0.1)),
-    "shared bias on 30 %": ("shared bias", lambda rng: shared_bias(rng, share=0.3)),
+    "shared bias on 10%": ("shared bias", lambda rng: shared_bias(rng, share=0.1)),
+    "shared bias on 30%": ("shared bias", lambda rng: shared_bias(rng, share=0.3)),
 }
 
 

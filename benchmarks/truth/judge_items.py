@@ -212,7 +212,7 @@ def main() -> None:
         " 30 variants (conditional or plain logit, prior spreads, their choice or mean by"
         " evidence, mode or predictive mean, patterns smoothed by 10 to 80 labels or not). On"
         " 12 new tables of each the error with 100 labels fell from .058 to .050 and the log"
-        " loss by 5 %, and the consensus was right on 82.2 instead of 80.4 %. The real sets"
+        " loss by 5%, and the consensus was right on 82.2 instead of 80.4%. The real sets"
         " were then run once.",
         "With 100 labels noise and one learnt number explain .044 of the .060 on real sets"
         " and .031 of the .034 on drawn ones. llmbar is the hard one: its items were built to"

@@ -2,7 +2,7 @@
 
     python -m benchmarks.truth.judge_ties [--write]
 
-Ties at 7 %, errors independent: the model of ``--method dawid-skene`` is then true.
+Ties at 7%, errors independent: the model of ``--method dawid-skene`` is then true.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def main() -> None:
             print(rows[-1], flush=True)
     record(
         "judge-ties",
-        "Ties at 7 %: the model on request, and the range by default",
+        "Ties at 7%: the model on request, and the range by default",
         rows,
         notes=(
             f"{TABLES} tables per row (the default on a tenth of them), accuracies"

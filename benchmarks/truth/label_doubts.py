@@ -105,7 +105,7 @@ def drawn(rng: Rng, own: Columns) -> Any:
 
 
 def chosen(rng: Rng, own: Columns, roles: Columns, fault: str) -> Any:
-    """Return which rows have a label where somebody chose them: a part of 10 to 40 % of a kind."""
+    """Return which rows have a label where somebody chose them: a part of 10 to 40% of a kind."""
     index = own["id"] - 1000
     rank = index / (index.max() + 1)
     if fault == "time":

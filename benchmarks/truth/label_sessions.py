@@ -170,7 +170,7 @@ def outputs(
 SYSTEMS = {
     "7 systems, grades, judges r .8": (7, 300, True, 0.2),
     "7 systems, grades, useless judges": (7, 300, True, 5.0),
-    "4 systems, pass/fail, judges 85 %": (4, 400, False, 0.15),
+    "4 systems, pass/fail, judges 85%": (4, 400, False, 0.15),
     "2 systems, pass/fail, useless judges": (2, 600, False, 0.5),
 }
 

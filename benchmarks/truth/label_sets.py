@@ -93,7 +93,7 @@ def judged(
 
 
 def adverse(seed: int) -> Population:
-    """Return judges who are good but for one blind spot: 4 % of items they all pass, all bad."""
+    """Return judges who are good but for one blind spot: 4% of items they all pass, all bad."""
     rng = np.random.default_rng(seed)
     n = 2000
     truth = (rng.random(n) < 0.74).astype(np.int64)
@@ -133,7 +133,7 @@ def populations() -> list[Population]:
         *sets,
         judged("good3", 2000, 0.7, [(0.85, 0.85)] * 3, 1),
         judged("useless", 2000, 0.5, [(0.5, 0.5)] * 3, 2),
-        judged("rare 2 %", 2000, 0.98, [(0.98, 0.8)] * 3, 3),
+        judged("rare 2%", 2000, 0.98, [(0.98, 0.8)] * 3, 3),
         judged("perfect", 2000, 0.8, [(0.98, 0.98)] * 3, 4),
         adverse(5),
         miscalibrated(6),

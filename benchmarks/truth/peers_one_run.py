@@ -46,7 +46,7 @@ def main() -> None:
         notes=(
             f"{DRAWS} draws per cell ({SLOW} for cje-eval), the same for all; the judge passes"
             f" {SENSITIVITY:.0%} of the good and {1 - SPECIFICITY:.0%} of the bad outputs.",
-            "Coverage of 95 % intervals for the pass rate of these outputs, and mean width in"
+            "Coverage of 95% intervals for the pass rate of these outputs, and mean width in"
             " points; a draw that a package refuses counts as refused, not as missed.",
             "Binomial error of a coverage of .95 over 100 draws: ± .043.",
         ),
@@ -61,7 +61,7 @@ def main() -> None:
         "Peers, one run: the accuracy of three judges from 50 labels on 1,000 items",
         [_row(name, held) for name, held in judged.items()],
         notes=(
-            f"{DRAWS} draws, three judges each. Coverage and width of the 95 % interval of a"
+            f"{DRAWS} draws, three judges each. Coverage and width of the 95% interval of a"
             " judge's accuracy on these items. judgekeeper reports an accuracy without an interval;"
             " here its own Wilson function makes one from the labelled items.",
         ),

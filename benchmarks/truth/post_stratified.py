@@ -86,7 +86,7 @@ def poststratified_share(
 
     >>> found = poststratified_share([80, 28], [20, 10], [19, 3])
     >>> found.estimate.round(3).tolist(), str(found.interval[0]), found.worth.round(1).tolist()
-    ([0.781], '[0.647, 0.860] (95 %, approximate)', [52.4])
+    ([0.781], '[0.647, 0.860] (95%, approximate)', [52.4])
     """
     open_unit(alpha=alpha)
     n, k, x = _rows(sizes, labelled, right)

@@ -94,7 +94,7 @@ def prediction_powered_mean(
     >>> truth = rng.random(1000) < chance
     >>> found = prediction_powered_mean(truth[:60], chance[:60], chance)
     >>> str(found.interval[0]), round(float(truth.mean()), 3), found.worth.round().tolist()
-    ('[0.661, 0.860] (95 %, approximate)', 0.679, [74.0])
+    ('[0.661, 0.860] (95%, approximate)', 0.679, [74.0])
     """
     from scipy.special import stdtrit
 

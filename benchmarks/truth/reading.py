@@ -2,7 +2,7 @@
 
 Four measurements, all of the roles that a verb's door gives to columns. *Tables*: random tables of
 judges, outputs, models and weak labels, wide and long, most with metadata, many with names that are
-on no list, 30 % with fewer than 100 rows. *Truth not seen*: its name is on no list, and the answer,
+on no list, 30% with fewer than 100 rows. *Truth not seen*: its name is on no list, and the answer,
 which rests on no labels, decides nothing. *Metadata*: a good table and one more column, under 100
 names and contents. *Renamed*: one judge's column under 200 words. *Shapes*: one table as every
 kind of source. The tables are drawn from a seed, so the rules can be repaired on one seed and

@@ -250,7 +250,7 @@ def _short(value: float) -> str:
 
 
 def _share(value: float) -> str:
-    return f"{100 * value:.2f} %"
+    return f"{100 * value:.2f}%"
 
 
 def main() -> None:
@@ -265,7 +265,7 @@ def main() -> None:
     notes = [
         f"{cases:,} cases: strata, labels m and passes in each stratum. The coverage of each is a "
         "finite sum over all samples, so these figures have no error of simulation. The interval "
-        "is the default of score for pass/fail labels at 95 %, for these items. The half label of one "
+        "is the default of score for pass/fail labels at 95%, for these items. The half label of one "
         "stratum was chosen on such cases; nothing else was tuned on them.",
         *_worst("Two and three strata, which is what judges make", judged),
         *_worst("One stratum, which is labels alone (or judges who say one thing of all)", alone),

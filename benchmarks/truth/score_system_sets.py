@@ -1,7 +1,7 @@
 """Several systems on the same items, with judges and a known truth: ties, favourites, hidden losses.
 
 A population is fixed by its seed; what is random in a benchmark is which items people label. All
-have three judges unless said, right on 85 % of the outputs of every system.
+have three judges unless said, right on 85% of the outputs of every system.
 """
 
 from __future__ import annotations
@@ -128,10 +128,10 @@ PAIRS = {
     "ten points apart": _plain((0.8, 0.7)),
     "exact tie": _plain((0.7, 0.7)),
     "tie, one judge favours the second": _plain((0.7, 0.7), favoured=1),
-    "tie at 95 %": _plain((0.95, 0.95)),
-    "rare failures, 97 and 95 %": _plain((0.97, 0.95)),
-    "2 % of items differ": _alike(12),
-    "hidden losses on 3 %": _alike(18, lost=True),
+    "tie at 95%": _plain((0.95, 0.95)),
+    "rare failures, 97 and 95%": _plain((0.97, 0.95)),
+    "2% of items differ": _alike(12),
+    "hidden losses on 3%": _alike(18, lost=True),
     "useless judges": _plain((0.7, 0.6), right=0.5),
     "near-perfect judges": _plain((0.75, 0.7), right=0.98),
     "120 items": _plain((0.75, 0.6), n=120),
@@ -140,11 +140,11 @@ PAIRS = {
 SEVERAL = {
     "5 spread": _plain((0.85, 0.8, 0.75, 0.7, 0.6), favoured=1),
     "5 tied": _plain((0.7,) * 5, favoured=1),
-    "5 tied at 90 %": _plain((0.9,) * 5, favoured=1),
-    "5 tied at 98 %": _plain((0.98,) * 5, favoured=1),
+    "5 tied at 90%": _plain((0.9,) * 5, favoured=1),
+    "5 tied at 98%": _plain((0.98,) * 5, favoured=1),
     "10 of numbers": _grades(tuple(np.linspace(0, 0.18, 10))),
     "20 spread": _plain(tuple(np.linspace(0.5, 0.88, 20)), favoured=1),
-    "3, hidden losses on 3 % and 5 %": None,
+    "3, hidden losses on 3% and 5%": None,
 }
 NUMBERS = {"two of numbers": _grades((0.05, 0.0)), "two of numbers, tied": _grades((0.0, 0.0))}
 GRADED = {"10 of numbers", *NUMBERS}

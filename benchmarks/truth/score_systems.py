@@ -37,7 +37,7 @@ AGAIN, AGAIN_RUNS = 0.045, 3000
 """A tie with more wrong orders than this is measured again on fresh draws: the worst of many short
 runs is too high by luck."""
 TIE = "(tie)"
-APART = ("ten points apart", "exact tie", "rare failures, 97 and 95 %")
+APART = ("ten points apart", "exact tie", "rare failures, 97 and 95%")
 
 
 class Cell:

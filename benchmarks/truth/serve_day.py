@@ -6,8 +6,8 @@ the real one, with its writer, its jobs and its worker process, on SQLite; only 
 so a day takes seconds. Three judges vote on the answers of two systems: about 10,000 a day, few at
 night. One vote in twenty comes after the settle time, one answer in fifty gets a label hours later.
 
-- Drift 1, at 9 h: the judge claude falls from 88 % to 70 % right.
-- Drift 2, at 17 h: answers that are good fall from 75 % to 55 %, for both systems.
+- Drift 1, at 9 h: the judge claude falls from 88% to 70% right.
+- Drift 2, at 17 h: answers that are good fall from 75% to 55%, for both systems.
 """
 
 from __future__ import annotations

@@ -29,17 +29,17 @@ from tallystick.serve.queue import (
     plan_frame,
 )
 from tallystick.stats.adverse_binary import adverse_shares, vote_strata
-from tallystick.table.data import RowPatterns
 from tallystick.stats.few_labels import Rows, fit
+from tallystick.table.data import RowPatterns
 
 N, OLD = 1_500, 1_000
 BUDGETS = (40, 60)
 SETS = {
     # how often each judge is right, and the share of passes
-    "three judges .9 .8 .65, 75 % pass": ((0.9, 0.8, 0.65), 0.75),
-    "useless judges, 60 % pass": ((0.5, 0.5, 0.5), 0.6),
-    "near-perfect judges, 5 % fail": ((0.98, 0.95, 0.9), 0.95),
-    "one judge .8, 50 % pass": ((0.8,), 0.5),
+    "three judges .9 .8 .65, 75% pass": ((0.9, 0.8, 0.65), 0.75),
+    "useless judges, 60% pass": ((0.5, 0.5, 0.5), 0.6),
+    "near-perfect judges, 5% fail": ((0.98, 0.95, 0.9), 0.95),
+    "one judge .8, 50% pass": ((0.8,), 0.5),
 }
 
 
@@ -211,9 +211,9 @@ def main() -> None:
         for row in coverage(name, options.runs, seed)
     ]
     notes = [
-        "Nominal 95 %. Two frames of 40 and 60 rows from 1,500, the second steered by the labels of"
+        "Nominal 95%. Two frames of 40 and 60 rows from 1,500, the second steered by the labels of"
         " the first; half of the runs stop in its middle.",
-        "Volunteered: 1 % of passes and 3 % of failures. The service leaves them out unless it is"
+        "Volunteered: 1% of passes and 3% of failures. The service leaves them out unless it is"
         " asked, and then names the assumption.",
     ]
     record(

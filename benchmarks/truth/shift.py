@@ -3,7 +3,7 @@
     python -m benchmarks.truth.shift [SECTION…] [--write] [--runs 1000] [--keep FILE]
 
 Sections: masa (error of the policies), default (ours against MASA), real (the same on real changes
-and vendor swaps), table1 (calls to 1 % error), figure2 (the fleet), figure4 (the case of Amazon on
+and vendor swaps), table1 (calls to 1% error), figure2 (the fleet), figure4 (the case of Amazon on
 YELP), figure5 (error against budget), figure6 (confusion matrices and their shifts), figure7 (K);
 all without a name. --keep FILE goes on from the rows of default and real that an earlier, stopped
 call made. Data: the folder shift/ under TALLYSTICK_DATA (default ../shared/data). Section
@@ -48,7 +48,7 @@ from tallystick.sampling import (
     history_cells,
 )
 
-# squared Frobenius error, N = 2000, K = 3, a = 1, with replacement, 200 runs (s.e. 7-10 %)
+# squared Frobenius error, N = 2000, K = 3, a = 1, with replacement, 200 runs (s.e. 7-10%)
 REFERENCE = {
     "YELP Amazon": (2.73e-4, 1.15e-4, (7.7e-5, 9.8e-5), 8.46e-5),
     "IMDB Amazon": (2.91e-4, 1.70e-4, (1.5e-4, 1.6e-4), 1.49e-4),
@@ -109,7 +109,7 @@ def masa_table(case: Case, runs: int) -> dict[str, Any]:
         )
     row["oracle"] = oracle
     row["oracle, reference"] = REFERENCE[case.name][3]
-    row["oracle off by"] = f"{100 * worst:.1f} %"
+    row["oracle off by"] = f"{100 * worst:.1f}%"
     return row
 
 
@@ -153,7 +153,7 @@ def real(runs: int) -> None:
             ),
             "48 ordered pairs of vendors inside the 2020 files.",
             (
-                f"{len(values)} cells: {100 * (values <= 1.05).mean():.1f} % at most 1.05, largest"
+                f"{len(values)} cells: {100 * (values <= 1.05).mean():.1f}% at most 1.05, largest"
                 f" {values.max():.3f}."
             ),
             f"A ratio has a standard error of about {np.sqrt(2 / (3 * runs)):.2f} (two"
@@ -163,7 +163,7 @@ def real(runs: int) -> None:
 
 
 def quantile_at(case: Case, calls: int, runs: int) -> float:
-    """Return the 95 % quantile of ours' Frobenius error at *calls*."""
+    """Return the 95% quantile of ours' Frobenius error at *calls*."""
     old, new = codes(case, case.old, case.new)
     history = history_cells(case.true, case.old, calls=calls, confidence=case.confidence)
     plan = Plan(
@@ -179,7 +179,7 @@ def quantile_at(case: Case, calls: int, runs: int) -> float:
 
 
 def quantile_of(run: Replay, new: np.ndarray, calls: int) -> float:
-    """Return the 95 % quantile of MASA's Frobenius error after the first *calls* questions of every
+    """Return the 95% quantile of MASA's Frobenius error after the first *calls* questions of every
     run.
     """
     plan = run.plan
@@ -194,7 +194,7 @@ def quantile_of(run: Replay, new: np.ndarray, calls: int) -> float:
 
 
 def smallest(error: Any, low: int, high: int) -> int:
-    """Return the smallest number of calls, to 3 %, at which *error* is at most 1 %; it falls about
+    """Return the smallest number of calls, to 3%, at which *error* is at most 1%; it falls about
     as 1/√calls.
     """
     guess = 1000
@@ -208,7 +208,7 @@ def smallest(error: Any, low: int, high: int) -> int:
 
 
 def table1(runs: int) -> None:
-    """Count the calls until the Frobenius error is below 1 % with probability 95 %."""
+    """Count the calls until the Frobenius error is below 1% with probability 95%."""
     rows: list[dict[str, Any]] = []
     for case in cases():
         (new,) = codes(case, case.new)
@@ -254,11 +254,11 @@ def table1(runs: int) -> None:
     rows.append({"case": "geometric mean", "ours / MASA": ratio})
     record(
         "shift-table1",
-        "Calls to 1 % Frobenius error with probability 95 %",
+        "Calls to 1% Frobenius error with probability 95%",
         rows,
         notes=[
             (
-                f"{runs} runs, all without replacement, a search to 3 %; 2021 side of"
+                f"{runs} runs, all without replacement, a search to 3%; 2021 side of"
                 " semisynthetic_2020_to_2021.csv.gz."
             ),
             (
@@ -304,7 +304,7 @@ def masa_section(runs: int) -> None:
             ),
             (
                 "'s.e. apart' counts combined standard errors between our mean and the reference"
-                " (200 runs, 8.5 %)."
+                " (200 runs, 8.5%)."
             ),
         ],
     )

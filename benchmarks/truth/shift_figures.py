@@ -91,9 +91,9 @@ def figure2(runs: int) -> None:
         row = {
             "API": api,
             "data": data,
-            "paper": f"{PAPER[case.name]:+.1f} %",
-            "all answers": f"{100 * truth:+.1f} %",
-            "1000 calls": f"{100 * change:+.1f} %",
+            "paper": f"{PAPER[case.name]:+.1f}%",
+            "all answers": f"{100 * truth:+.1f}%",
+            "1000 calls": f"{100 * change:+.1f}%",
             "interval": f"{100 * interval.low:+.1f} to {100 * interval.high:+.1f}",
             "answers changed": found.flip_rate.estimate,
         }
@@ -151,7 +151,7 @@ def figure4(runs: int) -> None:
 
     def row(title: str, values: np.ndarray) -> str:
         return f"{title}: " + ", ".join(
-            f"{n} {100 * v:+.2f} %" for n, v in zip(names, values, strict=True)
+            f"{n} {100 * v:+.2f}%" for n, v in zip(names, values, strict=True)
         )
 
     means = {}
@@ -236,17 +236,17 @@ def figure6(runs: int) -> None:
                         "case": case.name,
                         "true": items.labels[i],
                         "answered": items.columns[j],
-                        "2020": f"{100 * before[i, j]:.2f} %",
-                        "2021": f"{100 * after[i, j]:.2f} %",
-                        "shift": f"{100 * shift[i, j]:+.2f} %",
-                        "estimate": f"{100 * result.shift[i][j]:+.2f} %",
+                        "2020": f"{100 * before[i, j]:.2f}%",
+                        "2021": f"{100 * after[i, j]:.2f}%",
+                        "shift": f"{100 * shift[i, j]:+.2f}%",
+                        "estimate": f"{100 * result.shift[i][j]:+.2f}%",
                         "interval": f"{100 * found.low:+.2f} to {100 * found.high:+.2f}",
                     }
                 )
         notes.append(
-            f"{case.name}: accuracy {100 * np.trace(shift):+.2f} %, recalls "
+            f"{case.name}: accuracy {100 * np.trace(shift):+.2f}%, recalls "
             + ", ".join(
-                f"{items.labels[i]} {100 * shift[i, i] / items.mass[i]:+.1f} %"
+                f"{items.labels[i]} {100 * shift[i, i] / items.mass[i]:+.1f}%"
                 for i in range(len(items.labels))
             )
             + "; most surprising:"

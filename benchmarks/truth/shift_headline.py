@@ -166,7 +166,7 @@ def said(result: ShiftResult) -> str:
 
 
 def row_of(case: Case, runs: int) -> dict[str, Any]:
-    """Count the headlines of a case, and what a flip_rate gate at 2 % would say."""
+    """Count the headlines of a case, and what a flip_rate gate at 2% would say."""
     made = [one_run(case, seed) for seed in range(runs)]
     results = [result for result, _ in made]
     held = dict.fromkeys(made[0][1], 0)
@@ -194,7 +194,7 @@ def row_of(case: Case, runs: int) -> dict[str, Any]:
             for name in ("changed", "less stable", "hardly changed", "cannot tell")
         },
         "better or worse said": better,
-        "gate flip_rate <= 2 % passed": passed,
+        "gate flip_rate <= 2% passed": passed,
         "numbers possible together": possible,
         **{f"{name} covered": number / runs for name, number in held.items()},
     }

@@ -50,8 +50,8 @@ def test_every_link_leads_to_one_measurement():
 def test_a_claim_that_was_not_measured_is_found():
     assert is_measured("more than 200 times", [211.0])
     assert not is_measured("more than 200 times", [150.0])
-    assert is_measured("cover 65 %", [0.6535])
-    assert not is_measured("cover 65 %", [0.7])
+    assert is_measured("cover 65%", [0.6535])
+    assert not is_measured("cover 65%", [0.7])
     assert is_measured("between .15 and .36", [0.1534, 0.3578])
 
 

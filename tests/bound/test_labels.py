@@ -307,7 +307,7 @@ def test_random_draws_raise_no_more_alarms_than_allowed() -> None:
         keep = rng.random(300) < 0.15
         gold = [y if known else None for y, known in zip(rows["gold"], keep, strict=True)]
         alarms += ask({**rows, "gold": gold}, prediction="h").verdict.startswith("The labels dec")
-    assert alarms <= 5  # at most 1 % each: the 1e-4 quantile of 60
+    assert alarms <= 5  # at most 1% each: the 1e-4 quantile of 60
 
 
 def test_the_generated_table_is_answered_as_one_of_a_user():

@@ -49,7 +49,7 @@ def test_headline_page_and_json_show_the_same_interval():
     assert low in result.verdict
     assert high in result.verdict
     [row] = result.folds()[0].rows
-    assert row["range"].replace("\xa0", " ") == f"{low} % to {high} %"
+    assert row["range"].replace("\xa0", " ") == f"{low}% to {high}%"
     [said] = result.to_dict()["bounds"]
     assert said["interval"] == list(result.bounds[0].interval)
     assert result.to_dict()["schema"] == 2

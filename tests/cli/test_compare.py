@@ -197,7 +197,7 @@ def test_a_pilot_with_blank_labels_is_planned_from_all_its_rows(tallystick):
         tallystick("plan", "-", "--truth", "gold", "--columns", "A,B", "--json", stdin=table).stdout
     )
     assert (
-        "a difference of 6.0 points between two models that disagree on 20.0\xa0% of them"
+        "a difference of 6.0 points between two models that disagree on 20.0% of them"
         in held["verdict"]
     )
     assert any("160 of 200 items have no true label" in text for text in held["warnings"])

@@ -251,7 +251,7 @@ def test_diagnostics_are_methods_too(tallystick, table, method):
 def test_position_bias_takes_two_columns_in_the_order_they_are_named(tallystick):
     votes = "ab,ba\n" + "A,A\n" * 70 + "A,B\n" * 25 + "B,A\n" * 5
     method = ("--method", "position-bias", "--json")
-    # A and B name the answers or their places, and with one letter for 70 % of the pairs in both
+    # A and B name the answers or their places, and with one letter for 70% of the pairs in both
     # orders that is asked.
     asked = tallystick("judge", "-", "--judges", "ab,ba", *method, stdin=votes)
     assert asked.returncode == 2

@@ -97,7 +97,7 @@ def test_a_cumulative_export_is_not_added_to_what_it_holds(in_process, tmp_path)
     done = in_process("merge", "mon.tally", "tue.tally", "-o", "both.tally")
     assert done.returncode == 1
     assert "mon.tally and tue.tally both count about" in done.stderr
-    assert "with the same item and the same votes (100 % of the smaller one)" in done.stderr
+    assert "with the same item and the same votes (100% of the smaller one)" in done.stderr
     assert not (tmp_path / "both.tally").exists()
     assert in_process("merge", "mon.tally", "new.tally", "-o", "all.tally").returncode == 0
     done = in_process("merge", "all.tally", "tue.tally", "-o", "both.tally", "--allow-overlap")

@@ -90,7 +90,7 @@ def test_one_system_gets_its_score_and_no_ranking(score, table, named):
         del one["system"]
         roles = ROLES[2:]
     text = text_of(score(one, roles=roles))
-    assert text.startswith("a scores 43.3 % [" if named else "The outputs score 43.3 % [")
+    assert text.startswith("a scores 43.3% [" if named else "The outputs score 43.3% [")
     assert "best" not in text
     assert "difference" not in text
 
@@ -98,7 +98,7 @@ def test_one_system_gets_its_score_and_no_ranking(score, table, named):
 def test_two_labels_settle_nothing_and_say_what_would(score, table):
     table["human"] = ["pass", "fail", *[None] * 358]
     text = text_of(score(table))
-    assert text.startswith("We cannot tell which system is best: a 100.0 % [0.8, 100.0]")
+    assert text.startswith("We cannot tell which system is best: a 100.0% [0.8, 100.0]")
     assert "20 random items for all three systems, graded ones first (58 more outputs)." in text
     assert "from 2 human grades on 1 item." in text
     assert "! People graded outputs of a and b only." in text
@@ -107,7 +107,7 @@ def test_two_labels_settle_nothing_and_say_what_would(score, table):
 def test_two_labels_of_one_system_rank_nobody(score, table):
     table["human"] = ["pass", None, None, "pass", *[None] * 356]
     text = text_of(score(table))
-    assert text.startswith("Only a has human grades: it scores 100.0 % [20.8, 100.0].")
+    assert text.startswith("Only a has human grades: it scores 100.0% [20.8, 100.0].")
     assert "Not settled: how good b and c are, and which system is best." in text
 
 
@@ -120,7 +120,7 @@ def test_a_gate_on_two_labels_is_undecided(score, table):
 def test_labels_that_are_all_equal_leave_doubt_on_one_side(score, table):
     table["human"] = [None if word is None else "pass" for word in table["human"]]
     text = text_of(score(table))
-    assert text.startswith("We cannot tell which system is best: a 100.0 % [90.8")
+    assert text.startswith("We cannot tell which system is best: a 100.0% [90.8")
     assert "[100.0, 100.0]" not in text
 
 

@@ -27,13 +27,13 @@ def test_the_judges_name_the_wrong_winner_and_the_corrected_score_the_right_one(
     text = told[1]
     assert "Your judges alone name another winner: they put system-a first" in text
     assert text.index("system-b is better than system-a") < text.index("$ tallystick label")
-    assert "knows: system-b 87.9 %, system-c 65.7 %, system-a 49.5 %" in text
+    assert "knows: system-b 87.9%, system-c 65.7%, system-a 49.5%" in text
 
 
 def test_what_was_open_is_settled_by_the_labels_and_rightly(told: tuple[Path, str]) -> None:
     text = told[1]
     assert "Not settled: whether system-b is also better than system-c" in text
-    assert "system-b is better (95 %, whenever you stop)" in text
+    assert "system-b is better (95%, whenever you stop)" in text
 
 
 def test_everything_is_in_the_folder(told: tuple[Path, str]) -> None:

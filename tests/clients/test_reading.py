@@ -39,7 +39,7 @@ def unread(some):
 
 
 def test_hardly_any_reply_is_read_wrong_and_few_are_not_read():
-    """The bar of the issue: a wrong label at most .5 %, unread at most 12 %."""
+    """The bar of the issue: a wrong label at most .5%, unread at most 12%."""
     assert len(WRITTEN) >= 300
     assert Counter(one["kind"] for one in WRITTEN)["judge prose"] >= 150
     stated = [one for one in WRITTEN if one["label"] is not None]

@@ -50,9 +50,9 @@ def test_the_board_shows_how_far_each_model_is_behind_the_one_above():
 def test_the_verdict_is_told_line_by_line():
     truth = ["x", "y", "z"] * (N // 3)
     _, result = answered(a=["w" if i == 1 else label for i, label in enumerate(truth)])
-    assert result.opening.answer.startswith("a is the best of three models: 98.3\u00a0% [")
+    assert result.opening.answer.startswith("a is the best of three models: 98.3% [")
     assert result.opening.contrast.startswith("It beats b by 23.3 points")
-    assert result.verdict.startswith("a is the best of three models: 98.3\u00a0% [")
+    assert result.verdict.startswith("a is the best of three models: 98.3% [")
 
 
 def test_a_truth_that_equals_one_model_everywhere_decides_nothing():

@@ -118,6 +118,6 @@ def test_every_design_for_many_models_counts_all_their_pairs():
 
 
 def test_models_with_nothing_in_common_disagree_as_their_accuracy_lets_them():
-    assert "disagree on 50.0\xa0% of them" in plan(0.02).verdict
-    assert "disagree on 18.0\xa0% of them" in plan(0.02, mean=0.9).verdict
-    assert "disagree on 2.0\xa0% of them" in plan(0.02, mean=0.99).verdict
+    assert "disagree on 50.0% of them" in plan(0.02).verdict
+    assert "disagree on 18.0% of them" in plan(0.02, mean=0.9).verdict
+    assert "disagree on 2.0% of them" in plan(0.02, mean=0.99).verdict

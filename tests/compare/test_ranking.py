@@ -247,7 +247,7 @@ def test_how_many_more_are_needed_is_said_in_what_was_drawn():
 def test_models_that_score_the_same_are_called_so():
     result = evaluate(Board(names=("x", "y"), scores=np.array([[1.0, 0.0], [0.0, 1.0]] * 4)))
     assert (
-        "x 50.0\xa0% [20.0, 80.0], y 50.0\xa0% [20.0, 80.0]. The difference is 0.0 points ["
+        "x 50.0% [20.0, 80.0], y 50.0% [20.0, 80.0]. The difference is 0.0 points ["
         in result.verdict
     )
     assert result.needed.count is None

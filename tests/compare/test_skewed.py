@@ -108,7 +108,7 @@ def test_tiny_scores_are_numbers_and_not_shares():
     result = rank(Board(names=("x", "y"), scores=scores))
     assert result.unit == "number"
     assert result.contenders == ("y",)
-    assert "0.0 %" not in result.verdict
+    assert "0.0%" not in result.verdict
 
 
 def test_many_pairs_are_adjusted_by_holm():

@@ -76,7 +76,7 @@ def test_alpacaeval_preferences_from_one_to_two_are_battles(run):
     code, out, _ = run("compare alpaca.json")
     rate = np.mean([row["preference"] for row in rows]) - 1
     assert code == 0
-    assert f"mistral beats baseline in {100 * rate:.1f} %" in out
+    assert f"mistral beats baseline in {100 * rate:.1f}%" in out
     assert "baseline always stands before mistral" in out
 
 

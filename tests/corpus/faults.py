@@ -383,7 +383,7 @@ def read_wrongly() -> Iterator[tuple[Table | None, str, str]]:
     yield label_studio, "judge export.csv", "the command that is suggested takes human for a judge"
     yield sparse_truths, "judge truth_y.csv", "truth_y is a judge, not the truth"
     yield sparse_truths, "judge truth_reviewer.csv", "truth_reviewer is a judge, not the truth"
-    yield odd_cells, "score votes.csv --truth gold", "llama is dropped for 6 % of odd cells"
+    yield odd_cells, "score votes.csv --truth gold", "llama is dropped for 6% of odd cells"
     yield pooled, "score votes.csv", "votes of judges and of a person are pooled"
     for name in ("answer", "prediction", "answer_index"):
         why = f"{name} is compared instead of correct, or refused"
@@ -406,7 +406,7 @@ def read_wrongly() -> Iterator[tuple[Table | None, str, str]]:
     yield (
         positions,
         "judge pairs.csv --judges gpt_ab,gpt_ba --method position-bias",
-        "first and second are read as answers: it changes on 38.7 %, not on 61.3 %",
+        "first and second are read as answers: it changes on 38.7%, not on 61.3%",
     )
     yield rounds, "dynamic analyse wide.csv", "a wide table of 0 and 1 is refused"
     yield rounds, "dynamic analyse long.csv", "item, round, correct is refused"
@@ -433,13 +433,13 @@ def said_wrongly() -> Iterator[tuple[Table | None, str, str]]:
     yield failed, line, "a bar that no value can miss"
     yield many_judges, "judge votes.csv --truth gold", "the most accurate of eight is not settled"
     line = "bound weak.csv --prediction h --weak 'lf_*' --at-least .5"
-    yield shared_errors, line, "proved without labels; truly 42 %"
+    yield shared_errors, line, "proved without labels; truly 42%"
     line = "bound weak.csv --prediction h --weak 'lf_*'"
-    yield words_and_numbers, line, "words and numbers are four classes; truly 87 %"
+    yield words_and_numbers, line, "words and numbers are four classes; truly 87%"
     yield (
         None,
         "plan --difference .05 --disagreement .2",
-        "626 has power 77 %: the exact row says 658",
+        "626 has power 77%: the exact row says 658",
     )
     yield few_scores, "compare s.csv --bounds 0,1", "about 1 more item is false"
     yield four_systems, "score outputs.csv", "20 items for all four systems cost 60 grades, not 30"

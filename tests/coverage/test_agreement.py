@@ -75,7 +75,7 @@ def test_intervals_hold_on_average_and_in_the_worst_population(publish_coverage)
                 shares.append(share)
             rows.append(row)
     sentence = (
-        f"Share of {REPETITIONS:,} tables whose 95 % interval holds the value of the population, "
+        f"Share of {REPETITIONS:,} tables whose 95% interval holds the value of the population, "
         "and mean width. Approximate: the hull of three jackknife-t intervals; raw agreement of "
         "two raters would be exact."
     )

@@ -226,7 +226,7 @@ def test_the_forward_dual_covers_the_sharp_bounds(publish_coverage):
     rows = [one for cell in grid() for one in kept(cell)]
     publish_coverage(
         "bound",
-        "How often the sharp bounds [L, U] lie inside the interval, nominal 95 %, and the median"
+        "How often the sharp bounds [L, U] lie inside the interval, nominal 95%, and the median"
         " width; beside it the plug-in of the paper, (2.7), on the same samples. *kink*: P(h | z) ="
         " P(Y | z), the hardest case; EM: fitted on the same rows.",
         rows,

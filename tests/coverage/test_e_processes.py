@@ -41,12 +41,12 @@ def _mean(rng, length, values, chances, side):
 
 CASES = {
     "discordant signs, 2000 signs": lambda rng: _signs(rng, 2000),
-    "rate below 1 %, M = 20,000, 1500 items": lambda rng: _rate(rng, 1500, 20_000, 200, "below"),
-    "rate below 1 %, M = 1000, all but 100": lambda rng: _rate(rng, 900, 1000, 10, "below"),
-    "rate below 5 %, M = 20,000, 500 items": lambda rng: _rate(rng, 500, 20_000, 1000, "below"),
-    "rate above 1 %, M = 20,000, 1500 items": lambda rng: _rate(rng, 1500, 20_000, 200, "above"),
-    "rate above 1 %, M = 1000, all but 100": lambda rng: _rate(rng, 900, 1000, 10, "above"),
-    "rate above 5 %, M = 20,000, 500 items": lambda rng: _rate(rng, 500, 20_000, 1000, "above"),
+    "rate below 1%, M = 20,000, 1500 items": lambda rng: _rate(rng, 1500, 20_000, 200, "below"),
+    "rate below 1%, M = 1000, all but 100": lambda rng: _rate(rng, 900, 1000, 10, "below"),
+    "rate below 5%, M = 20,000, 500 items": lambda rng: _rate(rng, 500, 20_000, 1000, "below"),
+    "rate above 1%, M = 20,000, 1500 items": lambda rng: _rate(rng, 1500, 20_000, 200, "above"),
+    "rate above 1%, M = 1000, all but 100": lambda rng: _rate(rng, 900, 1000, 10, "above"),
+    "rate above 5%, M = 20,000, 500 items": lambda rng: _rate(rng, 500, 20_000, 1000, "above"),
     "mean above 0, differences -1, 0, 1": lambda rng: _mean(
         rng, 1000, [-1.0, 0.0, 1.0], [0.05, 0.9, 0.05], 0
     ),

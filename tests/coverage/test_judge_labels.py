@@ -353,6 +353,6 @@ def test_certified_intervals_never_cover_less_than_they_say_on_real_votes(cells,
     )
     publish_coverage("judge-certified", sentence, rows)
     for row in rows:
-        # 2000 draws at 95 %: the 1e-4 quantile of the share covered is .931.
+        # 2000 draws at 95%: the 1e-4 quantile of the share covered is .931.
         assert min(row["overall worst"], row["per label worst"]) >= 0.931
         assert min(row["overall exact"], row["per label exact"]) >= 0.95

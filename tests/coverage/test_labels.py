@@ -15,7 +15,7 @@ RUNS, LEVEL = 2000, 0.95
 
 POPULATIONS = {
     "three judges .85": (800, 0.7, [(0.85, 0.85)] * 3),
-    "failures 4 %": (1000, 0.96, [(0.97, 0.7)] * 3),
+    "failures 4%": (1000, 0.96, [(0.97, 0.7)] * 3),
     "useless judges": (600, 0.5, [(0.5, 0.5)] * 3),
     "near-perfect judges": (500, 0.8, [(0.99, 0.97)] * 3),
     "one lenient judge": (400, 0.75, [(0.95, 0.4)]),
@@ -99,7 +99,7 @@ def test_the_anytime_interval_survives_labels_of_unknown_origin_and_skips(troubl
         journal = _session(rest, truth, rng, sizes=(20, 20, 20, 20))
         values = truth[journal.item].astype(float)
         guess = strata.guess[:, 1]
-        if apart is None:  # 30 % of failures and 3 % of passes are skipped
+        if apart is None:  # 30% of failures and 3% of passes are skipped
             skipped = rng.random(values.size) < np.where(values == 0, 0.3, 0.03)
             low, high = np.where(skipped, 0.0, values), np.where(skipped, 1.0, values)
             found = anytime_share(

@@ -25,7 +25,7 @@ BLOCK = 250
 """Runs that are made, and kept, together: the table can be made in several sittings."""
 KEPT = Path(__file__).resolve().parents[2] / "out" / "shift-coverage.jsonl"
 LEAST = 0.9220
-"""The 1e-4 quantile of the coverage of 1000 runs of an interval that covers 95 %."""
+"""The 1e-4 quantile of the coverage of 1000 runs of an interval that covers 95%."""
 
 
 CODE = "".join(
@@ -152,7 +152,7 @@ def test_intervals_cover_as_promised(shared_data, publish_coverage):
     )
     publish_coverage(
         "shift",
-        "Share of 1000 runs whose 95 % interval holds the truth, at the default strategy. Entries"
+        "Share of 1000 runs whose 95% interval holds the truth, at the default strategy. Entries"
         " of the matrix each by itself (the worst of all of them), recalls, accuracy, share of"
         " flips. FER+, AMNIST, CMD and YELP: semi-synthetic"
         " changes; the others are real (LLMDrift), or YELP with nothing, or everything, changed.",
@@ -206,7 +206,7 @@ def test_intervals_of_slices_cover_as_promised(shared_data, publish_coverage):
     rows = [slice_row(name, *found[name], calls, parts) for name, calls, parts in asked]
     publish_coverage(
         "shift-slices",
-        "How often the intervals of slices (`shift --by`, `part_of`), nominal 95 % each, hold what"
+        "How often the intervals of slices (`shift --by`, `part_of`), nominal 95% each, hold what"
         " is true of all items of the slice. Slices are ranges of the old confidence of equal size,"
         " so that they change unequally; the calls were allocated for the whole.",
         rows,

@@ -96,7 +96,7 @@ def test_the_client_at_full_size(tmp_path, publish_coverage):
     twice = sum(n > 1 for n in stats["paid"].values())
     assert same(faulty) == same(result)
     note(
-        "the same with 5 % faults",
+        "the same with 5% faults",
         str(stats["faults"]),
         "0 lost",
         f"{twice} paid twice",

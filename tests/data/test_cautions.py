@@ -26,14 +26,14 @@ def test_every_interval_rests_on_the_assumption_however_deep_it_lies() -> None:
         held=(EXACT, UNDER),
         named={"x": EXACT},
         slices=(Slice("s", inner),),
-        basis="95 % intervals.",
+        basis="95% intervals.",
     )
     changed = with_cautions(result, [Caution(warning="W", assumption="B")])
     assert [one.promise for one in changed.held] == ["under B", "under A; B"]
     assert changed.named is not None
     assert changed.named["x"].promise == "under B"
     assert changed.slices[0].answer.held[0].promise == "under B"
-    assert changed.basis == "95 % intervals. They hold only if B."
+    assert changed.basis == "95% intervals. They hold only if B."
     assert (changed.warnings, changed.assumptions) == (("W",), ("B",))
 
 

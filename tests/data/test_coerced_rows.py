@@ -12,7 +12,7 @@ def test_coerced_rows_and_coerced_counts_say_the_same():
 
 @pytest.mark.parametrize("token", ["NA", "N/A", "None", "Skip"])
 def test_a_word_for_no_answer_is_missing_in_any_case_when_labels_are_coerced(token):
-    """It was counted as one more label in lower case: an accuracy of 5 % from 600 "labels"."""
+    """It was counted as one more label in lower case: an accuracy of 5% from 600 "labels"."""
     table = {"gold": ["Yes", "No", token] * 20, "gpt": ["yes", "no", "no"] * 20}
     data = read(table, truth="gold", judges=("gpt",), coerce=True)
     tally = data.tally("judges", "truth")

@@ -75,7 +75,7 @@ def test_a_block_of_labels_in_time_is_found_in_a_shuffled_table() -> None:
     made = [str(datetime(2026, 1, 1) + timedelta(hours=int(hour))) for hour in age]
     said = seen(table(rng, age >= N - 80, made=made))
     assert "all 80 are on rows with 'made' from 2026-01-22T16:00:00 to" in said
-    assert "which are 13.3 % of the table" in said
+    assert "which are 13.3% of the table" in said
 
 
 def test_running_numbers_written_as_text_and_confidences_are_orders() -> None:
@@ -130,7 +130,7 @@ def test_random_labels_are_doubted_no_more_often_than_the_level_says() -> None:
             "when": rng.permutation(n).tolist(),
         }
         doubted += bool(seen(table(rng, known, **columns)))
-    assert doubted <= 3  # at most 0.1 % each: the 1e-4 quantile of 300 is 3
+    assert doubted <= 3  # at most 0.1% each: the 1e-4 quantile of 300 is 3
     assert LEVEL == 0.001
 
 
@@ -151,7 +151,7 @@ def test_labels_where_voters_disagree_are_found_with_few_and_with_many_voters(ju
     look = LabelView(kind="votes", names=names, codes=codes, labels=("a", "b"), known=known)
     found = label_doubt([look])
     assert found is not None
-    assert "agree on 0.0\xa0% of the labelled rows" in found.seen
+    assert "agree on 0.0% of the labelled rows" in found.seen
 
 
 def test_counts_are_doubted_as_their_rows_are() -> None:
@@ -161,7 +161,7 @@ def test_counts_are_doubted_as_their_rows_are() -> None:
     given["gold"] = [int(v) if v == 1 and k % 3 == 0 else None for k, v in enumerate(said)]
     by_rows = judge(given, **ROLES, labels=(0, 1))
     by_counts = judge(Tally.of(given), **ROLES, labels=(0, 1))
-    assert "x says 1 on 100.0\xa0% of the labelled rows" in by_rows.warnings[0]
+    assert "x says 1 on 100.0% of the labelled rows" in by_rows.warnings[0]
     assert by_counts.verdict == by_rows.verdict
     assert by_counts.decision == "undecided"
 

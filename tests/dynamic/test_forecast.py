@@ -211,7 +211,7 @@ def test_other_teams_show_in_names_or_in_error_rates_far_apart(names, rates, sai
     assert found is None if said is None else said in found
 
 
-# Coverage of the 90 % range: 200 draws give fewer than 164 with probability 3e-4.
+# Coverage of the 90% range: 200 draws give fewer than 164 with probability 3e-4.
 
 
 def _probit(rng, models, items):

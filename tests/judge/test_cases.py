@@ -42,7 +42,7 @@ def test_the_folds_open_with_the_judges_and_their_rates_by_label():
     assert [row["judge"] for row in first.rows] == ["gpt", "claude", "llama"]
     assert first.units["on good"] == "share"
     assert all(section.line for section in result.folds())
-    assert result.basis.startswith("95 % intervals from 30 random labels")
+    assert result.basis.startswith("95% intervals from 30 random labels")
 
 
 def test_the_opening_has_every_sentence_of_the_verdict():

@@ -7,7 +7,7 @@ from tallystick.verbs.judge import evaluate, few_labels, independent
 
 @pytest.fixture(scope="module")
 def votes():
-    """Four judges on 1000 items, 52 % of them n; 60 labelled."""
+    """Four judges on 1000 items, 52% of them n; 60 labelled."""
     rng = np.random.default_rng(3)
     truth = rng.random(1000) < 0.52
     columns = {
@@ -45,7 +45,7 @@ def test_a_range_that_holds_raises_none(votes):
 def test_a_range_that_picks_no_mirror_point_is_told(votes):
     result = independent(votes, judges=list("wxyz"), prevalence={"n": (0.9, 0.95)})
     alarm = next(one for one in result.alarms if one.name == "prevalence picks no branch")
-    assert "neither mirror point (54.2\xa0% and 45.8\xa0% of n)" in alarm.proves
+    assert "neither mirror point (54.2% and 45.8% of n)" in alarm.proves
 
 
 def test_an_estimate_just_outside_a_range_may_be_chance(votes):

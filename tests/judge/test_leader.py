@@ -32,7 +32,7 @@ def test_a_judge_with_few_votes_does_not_lead_however_lucky():
 
 def test_all_labels_are_still_a_sample_of_new_items():
     result = evaluate(Tally.of(lucky()), judges=(*"xyz", "lucky"), truth="gold")
-    assert result.verdict.startswith("We cannot tell which judge is best: x 96.0\xa0%")
+    assert result.verdict.startswith("We cannot tell which judge is best: x 96.0%")
     assert "All votes are labelled (300 items): the doubt is about new items." in result.verdict
     best, _, _, few = result.judges
     assert 0.03 < best.interval.width < 0.07
@@ -46,13 +46,13 @@ def test_a_leader_above_all_others_is_right_most_often():
         accuracy={"x": ("19/20", "19/20"), "y": ("3/4", "3/4"), "z": ("7/10", "7/10")},
     )
     result = few_labels(Tally.of(simulate(point).independent_draws(2000, rng=1)), truth="truth")
-    assert result.verdict.startswith("x is the most accurate of your three judges: 94.8\xa0%")
+    assert result.verdict.startswith("x is the most accurate of your three judges: 94.8%")
     assert "Not settled" not in result.verdict
 
 
 def test_one_judge_is_not_the_best_of_anything():
     votes = Tally.of({"x": [0, 1] * 20, "gold": [0, 1] * 18 + [1, 0] * 2})
-    assert "x is right on 90.0\xa0%" in few_labels(votes, truth="gold").verdict
+    assert "x is right on 90.0%" in few_labels(votes, truth="gold").verdict
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_judge_of_whom_nothing_is_known_never_leads_and_is_not_excluded():
 
 
 def test_judges_on_the_same_items_are_told_apart_by_where_they_differ():
-    """80 labels: intervals of 75 % and 55 % overlap, but one is never wrong where the other is
+    """80 labels: intervals of 75% and 55% overlap, but one is never wrong where the other is
     right."""
     truth = np.zeros(80, int)
     table = {"x": np.arange(80) >= 60, "y": np.arange(80) >= 44}
@@ -100,4 +100,4 @@ def test_a_wrong_sole_leader_is_named_at_most_as_often_as_alpha():
     for counts in rng.multinomial(40, share, size=400):
         found = accuracies(patterns, truth, counts=counts, population="new")
         false += not leader_of(found, names, alpha=0.05, rng=0).rivals
-    assert false <= 20  # 5 % of the draws
+    assert false <= 20  # 5% of the draws

@@ -109,7 +109,7 @@ def test_joint_bounds_are_safe(rows, q):
 def test_two_judges_that_disagree_cannot_both_be_good():
     result = logical(Tally.of({"x": [0] * 8 + [1] * 2, "y": [1] * 8 + [1] * 2}))
     assert result.statements[0].bound == pytest.approx(0.6)
-    assert "disagree on 80.0\xa0%" in result.verdict
+    assert "disagree on 80.0%" in result.verdict
 
 
 def test_one_item_and_one_judge_give_the_strongest_true_statement():

@@ -82,7 +82,7 @@ def test_a_silent_judge_and_a_new_spelling_are_noticed():
         for window in Windows(size=200, evaluation=majority).push(data)
         for text in window.notices
     ]
-    assert "c cast no vote on the last 25 items; before, it voted on 100.0\xa0%" in told
+    assert "c cast no vote on the last 25 items; before, it voted on 100.0%" in told
     assert any(text.startswith("b began to write 'YES.'") for text in told)
 
 

@@ -73,7 +73,7 @@ def test_what_logic_allows_is_written_in_percent_and_not_as_an_interval():
     table = panel()
     del table["c"]
     rows = judge(table).folds()[0].rows
-    assert rows[0]["possible"].replace("\xa0", " ") == "0.0 % to 100.0 %"
+    assert rows[0]["possible"].replace("\xa0", " ") == "0.0% to 100.0%"
     assert "interval" not in rows[0]
 
 

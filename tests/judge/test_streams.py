@@ -56,7 +56,7 @@ def test_a_change_of_one_judge_is_told_and_a_quiet_stream_is_not():
     )
     assert "y" in loud.change.proves
     assert "only labels tell them apart" in loud.change.does_not_prove
-    assert "at most 5.0\xa0% of streams without change" in loud.change.proves
+    assert "at most 5.0% of streams without change" in loud.change.proves
     assert loud.details[0]["range"][0] <= 2000 <= loud.details[0]["range"][1]
     assert loud.to_dict()["change"]["around"] == loud.details[0]["around"]
 

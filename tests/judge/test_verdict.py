@@ -29,16 +29,16 @@ def said(best, **more):
 def test_a_leader_with_rivals_is_not_called_the_best():
     best = Leader(place=0, name="gpt", rivals=("claude",), judges=3)
     assert said(best) == (
-        "We cannot tell which judge is best: gpt 86.0 % [82.5, 88.6], claude 84.5 % [81.0, 87.2]."
-        " llama is not the best: 78.0 % [74.0, 81.7]."
+        "We cannot tell which judge is best: gpt 86.0% [82.5, 88.6], claude 84.5% [81.0, 87.2]."
+        " llama is not the best: 78.0% [74.0, 81.7]."
     )
     three = Leader(place=0, name="gpt", rivals=("claude", "llama"), judges=3)
-    assert said(three).endswith("claude 84.5 % [81.0, 87.2] or llama.")
+    assert said(three).endswith("claude 84.5% [81.0, 87.2] or llama.")
 
 
 def test_a_leader_without_rivals_is_the_best():
     best = Leader(place=0, name="gpt", rivals=(), judges=3)
-    assert said(best) == "gpt is the most accurate of your three judges: 86.0 % [82.5, 88.6]."
+    assert said(best) == "gpt is the most accurate of your three judges: 86.0% [82.5, 88.6]."
 
 
 def test_labels_on_items_without_votes_say_nothing():
@@ -68,7 +68,7 @@ def test_no_number_of_a_verdict_is_a_bare_fraction():
     gold = [int(t) if i % 5 == 0 else None for i, t in enumerate(truth)]
     for table, options in ((votes, {}), ({**votes, "gold": gold}, {"truth": "gold"})):
         verdict = evaluate(table, **options).verdict
-        assert "0." not in verdict.replace("00.0", "").replace("0.0\xa0%", "").split("[")[0]
+        assert "0." not in verdict.replace("00.0", "").replace("0.0%", "").split("[")[0]
         assert "\xa0%" in verdict
 
 
@@ -76,7 +76,7 @@ def test_the_text_shows_the_corrected_share_of_each_label():
     votes = {name: [0, 1, 1] * 30 for name in "abc"}
     gold = [0, 1, 1] * 30
     result = evaluate({**votes, "gold": gold}, judges=list("abc"), truth="gold")
-    assert "corrected for the judges' errors: 0 33.3\xa0%" in "\n".join(result.details())
+    assert "corrected for the judges' errors: 0 33.3%" in "\n".join(result.details())
     assert isinstance(evaluate(votes, judges=list("abc")).prevalence["0"].interval, Unknown)
 
 

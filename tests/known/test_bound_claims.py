@@ -50,14 +50,14 @@ def ask(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize("rate", [0.6, 0.95])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_weak_labels_that_share_errors_prove_no_claim(ask, rate, seed):
-    """The accuracy is 40 %, and Dawid-Skene puts it above 50 %."""
+    """The accuracy is 40%, and Dawid-Skene puts it above 50%."""
     table, truth = copied(rate, seed=seed)
     code, said, _ = ask(table, "--at-least", "0.5")
     assert code == 0
     assert (table["h"] == truth).mean() < 0.45 < 0.5 < said["bounds"][1]["interval"][0]
     assert said["decision"] == "undecided"
     assert said["verdict"].startswith(
-        "Without labels we cannot tell whether the accuracy of h is at least 50.0 %. If "
+        "Without labels we cannot tell whether the accuracy of h is at least 50.0%. If "
     )
     assert said["verdict"].endswith(
         "Errors that the weak labels share break these ranges, and no vote shows whether they do."
@@ -78,7 +78,7 @@ def test_without_labels_it_says_how_many_would_tell(ask):
     _, said, _ = ask(table, "--at-least", "0.5")
     assert said["needed"]["count"] == 20
     told = re.search(
-        r"about (\d+) tell whether it is at least 50.0 % if it is 10 points off",
+        r"about (\d+) tell whether it is at least 50.0% if it is 10 points off",
         said["needed"]["of"].replace("\xa0", " "),
     )
     enough = int(told[1])
@@ -88,7 +88,7 @@ def test_without_labels_it_says_how_many_would_tell(ask):
     gold[known] = truth[known]
     _, said, _ = ask({**table, "gold": gold}, "--at-least", "0.5", "--truth", "gold")
     assert said["decision"] == "decided"
-    assert said["verdict"].startswith("The accuracy of h is below 50.0 %")
+    assert said["verdict"].startswith("The accuracy of h is below 50.0%")
 
 
 def test_fewer_than_twenty_labels_decide_nothing(ask):

@@ -316,7 +316,7 @@ def test_outputs_that_nobody_graded_pass_no_gate_of_score(tallystick, graded):
 
 
 def test_the_score_of_a_system_is_not_raised_by_outputs_that_nobody_graded(tallystick):
-    """They went with the outputs that the judge passed: 82.0 % [80.2, 83.2] here, of 74.7 %."""
+    """They went with the outputs that the judge passed: 82.0% [80.2, 83.2] here, of 74.7%."""
     lost = np.random.default_rng(0).permutation(N)[:LOST]
     table = outputs(lost)
     write("t.csv", table)

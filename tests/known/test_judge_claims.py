@@ -120,7 +120,7 @@ def test_labels_that_were_not_drawn_at_random_name_no_best_judge(ask):
     ],
 )
 def test_judges_that_are_equally_good_are_told_apart_on_few_tables(accuracy, labels):
-    """Several are best, so every sentence that names one is false. The bar is 2.5 % of tables; more
+    """Several are best, so every sentence that names one is false. The bar is 2.5% of tables; more
     than 12 of 200 have probability .002 at that rate."""
     false = 0
     for seed in range(200):

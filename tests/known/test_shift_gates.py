@@ -68,7 +68,7 @@ def flaky(rate, seed, instead=lambda row: other(row["usual"])):
 @pytest.mark.parametrize("rate", [0.1, 0.25])
 @pytest.mark.parametrize("kind", ["flips", "refuses"])
 def test_a_flaky_api_does_not_pass_the_flip_gate(shift, kind, rate):
-    """12 of 12 passed: flips that went back were subtracted, down to "-10.2 % beyond"."""
+    """12 of 12 passed: flips that went back were subtracted, down to "-10.2% beyond"."""
     more = {} if kind == "flips" else {"instead": lambda row: "I'm sorry, I can't help with that."}
     less_stable = 0
     for seed in range(12):

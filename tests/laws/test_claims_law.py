@@ -94,7 +94,7 @@ def check(result):
 
     # Every rate of the answer, and both ends of its interval, stand in the table below.
     table = text.partition("\n\n")[2]
-    for one in re.findall(r"\d+\.\d\xa0% \[[^\]]+\]", opening.answer):
+    for one in re.findall(r"\d+\.\d% \[[^\]]+\]", opening.answer):
         for number in re.findall(r"\d+\.\d", one):
             assert number in table, (number, opening.answer)
 

@@ -863,7 +863,7 @@ SAYS = np.concatenate([np.arange(10) < k for k in TENTHS]).astype(int)
 
 @pytest.mark.parametrize("side", SIDES)
 def test_the_interval_covers_the_smoothed_end_as_theorem_24_says(side):
-    """P(Y | Z) is known here, as the theorem wants. Of 150 at 95 %, fewer than 132 or all have a
+    """P(Y | Z) is known here, as the theorem wants. Of 150 at 95%, fewer than 132 or all have a
     probability below 1e-3."""
     asked = {"side": side, "epsilon": 0.05}
     whole_law = sample_end(TRUE_LAW, np.eye(2)[SAYS], pattern=PLACE, **asked)
@@ -924,7 +924,7 @@ def test_the_plug_in_is_the_metric_of_the_sharp_joint(metric):
 
 @pytest.mark.parametrize("metric", ["precision", "recall", "f1"])
 def test_the_error_of_a_ratio_counts_its_denominator_too(metric):
-    """Corollary 3.1 takes P(h = 1) and P(Y = 1) for known and is off by 10 % and more here."""
+    """Corollary 3.1 takes P(h = 1) and P(Y = 1) for known and is off by 10% and more here."""
     draw, n = np.random.default_rng(2), 3000
     law = np.column_stack([10 - TENTHS, TENTHS]) / 30
     samples = draw.multinomial(n, law.ravel(), size=1500).reshape(-1, 3, 2)

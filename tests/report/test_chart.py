@@ -104,12 +104,12 @@ def test_an_estimate_and_its_interval_stand_where_they_should():
         unit="share",
     )
     [track] = chart(figure).drawing.tracks
-    assert (track.name, track.value, track.interval) == ("a", "50.0\xa0%", "[20.0, 100.0]")
-    assert [tick.text for tick in chart(figure).drawing.ticks][::4] == ["20\xa0%", "100\xa0%"]
+    assert (track.name, track.value, track.interval) == ("a", "50.0%", "[20.0, 100.0]")
+    assert [tick.text for tick in chart(figure).drawing.ticks][::4] == ["20%", "100%"]
     [bar], [dot] = marks(figure, "bar"), marks(figure, "dot")
     assert [x for x, _ in bar.points] == [0.0, 1.0]
     assert dot.points[0][0] == pytest.approx(0.375)
-    assert dot.hover == "a 50.0\xa0% [20.0, 100.0]"
+    assert dot.hover == "a 50.0% [20.0, 100.0]"
 
 
 def test_a_ring_outside_the_interval_is_drawn_for_attention_and_labelled():
@@ -120,7 +120,7 @@ def test_a_ring_outside_the_interval_is_drawn_for_attention_and_labelled():
     assert len(marks(figure, "ring off", 1)) == 0
     assert len(marks(figure, "ring", 1)) == 1
     [words] = marks(figure, "offtext", 0)
-    assert words.text == "judges alone 90.0\xa0%"
+    assert words.text == "judges alone 90.0%"
 
 
 def test_what_is_not_settled_is_an_open_dot_and_differences_have_a_zero_line():

@@ -26,10 +26,10 @@ def test_an_interval_is_one_cell_and_its_promise_is_said_once():
         {"x": Interval(0.3, math.inf, guarantee="exact")},
     )
     assert [str(row[0]) for row in table.rows] == ["[0.10, 0.25]", "[0.3, ∞]"]
-    assert table.promise == "95 %, exact"
+    assert table.promise == "95%, exact"
     assert (
         of({"x": Interval(0, 1, guarantee="under", assumption="judges are honest")}).promise
-        == "95 %, if judges are honest"
+        == "95%, if judges are honest"
     )
     assert of({"x": Interval(0, 1), "y": Interval(0, 1, level=0.9)}).promise == ""
 
@@ -66,7 +66,7 @@ def test_an_interval_after_its_estimate_stands_in_the_same_cell_and_sorts_by_the
         units={"score": "share", "p": "p"},
     )
     assert table.names == ("name", "score", "p")
-    assert [str(cell) for cell in table.rows[0]] == ["a", "86.3\xa0% [84.9, 87.6]", "< 0.0001"]
+    assert [str(cell) for cell in table.rows[0]] == ["a", "86.3% [84.9, 87.6]", "< 0.0001"]
     assert [str(cell) for cell in table.rows[1]] == ["b", "–", "0.50"]
     assert [row[1].order for row in table.rows] == [0.863, None]
 

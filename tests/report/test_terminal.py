@@ -20,7 +20,7 @@ def test_a_pipe_gets_plain_lines_the_verdict_first_and_every_row():
     assert lines[2].split() == ["name", "score"]
     assert lines[3].split(maxsplit=1) == ["m0", "0.50 [0.40, 0.60]"]
     assert lines[102].split() == ["m99", "–"]
-    assert lines[103:] == ["", "Intervals: 95 %, exact.", "! careful"]
+    assert lines[103:] == ["", "Intervals: 95%, exact.", "! careful"]
     assert "\x1b" not in out.getvalue()
 
 

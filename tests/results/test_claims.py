@@ -75,7 +75,7 @@ def test_intervals_that_overlap_settle_nothing() -> None:
 
 
 def test_intervals_claim_wrongly_at_most_as_often_as_promised() -> None:
-    """Two and five equal competitors: whatever ties them together, at most alpha (here 5 %)."""
+    """Two and five equal competitors: whatever ties them together, at most alpha (here 5%)."""
     rng = np.random.default_rng(7)
     for k, mixed in ((2, -0.9), (2, 0.9), (5, 0.0)):
         z = {2: 2.2414, 5: 2.5758}[k]  # two-sided 1 - .05/k

@@ -161,7 +161,7 @@ def test_an_outcome_says_the_number_the_doubt_and_the_margin():
 def test_a_gate_on_a_number_is_in_the_unit_of_the_number():
     [share] = check_gates(["score(b) > 0.95"], margin=known(0.919, 0.764, 0.984))
     assert share.passed is None
-    assert share.text == "91.9\u00a0% [76.4, 98.4], 3.1 points below the bar"
+    assert share.text == "91.9% [76.4, 98.4], 3.1 points below the bar"
     [plain] = check_gates(
         ["latency < 900"], margin=lambda gate: GateEstimate(813.3, Interval(790, 836), "number")
     )
@@ -222,7 +222,7 @@ def test_an_outcome_cannot_be_changed_afterwards():
         estimate=0.4,
         bar=0.5,
         interval=Interval(0.3, 0.45),
-        text="40.0 % [30.0, 45.0]",
+        text="40.0% [30.0, 45.0]",
     )
     with pytest.raises(FrozenInstanceError):
         outcome.passed = True

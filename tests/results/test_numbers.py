@@ -37,12 +37,12 @@ def read(text):
     [(0.863, "86.3"), (0.98333333, "98.3"), (1, "100.0"), (-0.00001, "0.0"), (-0.021, "−2.1")],
 )
 def test_a_rate_is_a_percentage_with_one_decimal(share, text):
-    assert percent(share) == f"{text}\u00a0%"
+    assert percent(share) == f"{text}%"
 
 
 def test_a_rate_and_its_interval_have_one_unit():
-    assert percent_interval(0.863, Interval(0.849, 0.876)) == "86.3\u00a0% [84.9, 87.6]"
-    assert percent_interval(0.029, Interval(-0.0002, 0.043)) == "2.9\u00a0% [0.0, 4.3]"
+    assert percent_interval(0.863, Interval(0.849, 0.876)) == "86.3% [84.9, 87.6]"
+    assert percent_interval(0.029, Interval(-0.0002, 0.043)) == "2.9% [0.0, 4.3]"
     assert percent_interval(None, Interval(0, 1)) == "– [0.0, 100.0]"
 
 

@@ -52,7 +52,7 @@ def sample(**more):
         Row("<b>llama</b>", Unknown("it never voted"), Unknown("it never voted")),
     )
     return Sample(
-        verdict="gpt is right on 62 % of items, at least 50 %.", n_items=40, judges=rows, **more
+        verdict="gpt is right on 62% of items, at least 50%.", n_items=40, judges=rows, **more
     )
 
 
@@ -61,7 +61,7 @@ def test_an_interval_says_what_it_promises():
     assert (
         Interval(0, 1, guarantee="under", assumption="independence").promise == "under independence"
     )
-    assert str(INTERVAL) == "[0.500, 0.750] (95 %, exact)"
+    assert str(INTERVAL) == "[0.500, 0.750] (95%, exact)"
     assert 0.5 in INTERVAL
     assert 0.76 not in INTERVAL
     assert INTERVAL.width == 0.25
@@ -87,7 +87,7 @@ def test_the_dictionary_of_a_result_is_the_frozen_schema():
     assert sample(needed=Needed(12, "labels"), decision="undecided", seed=3).to_dict() == {
         "schema": 1,
         "verb": "sample",
-        "verdict": "gpt is right on 62 % of items, at least 50 %.",
+        "verdict": "gpt is right on 62% of items, at least 50%.",
         "decision": "undecided",
         "needed": {"count": 12, "of": "labels"},
         "n_items": 40,
@@ -173,7 +173,7 @@ def test_the_summary_opens_with_the_verdict_and_ends_with_what_it_rests_on():
     assert lines[0].startswith("gpt is right")
     assert lines[1] == "Next: get more labels."
     assert lines[-2:] == [
-        "Intervals: 95 %, exact. Rests on: items drawn at random.",
+        "Intervals: 95%, exact. Rests on: items drawn at random.",
         "! few items",
     ]
     assert any("llama" in line and "never voted" not in line for line in lines[2:-2]), "the table"

@@ -28,4 +28,4 @@ def test_a_result_that_has_only_a_verdict_has_no_fold():
 
 def test_tables_for_pull_requests_are_in_per_cent_too():
     result = Tabled(verdict="v", n_items=1)
-    assert "| 50.0\u00a0% |" in result.to_markdown()
+    assert "| 50.0% |" in result.to_markdown()

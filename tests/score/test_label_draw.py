@@ -98,7 +98,7 @@ def test_false_doubts_are_as_rare_as_promised_although_systems_share_their_items
         grades = np.clip(np.repeat(hard, 2)[:, None] + noise, 0, 4) + 1
         known = np.repeat(rng.permutation(200) < 40, 2)
         doubts += find_doubt(outputs_of(grades, known)) is not None
-    assert doubts <= 2  # at most 0.1 % each: 3 or more have a chance of 0.02 %
+    assert doubts <= 2  # at most 0.1% each: 3 or more have a chance of 0.02%
 
 
 def test_grades_of_many_values_are_looked_at_as_an_order():

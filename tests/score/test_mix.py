@@ -10,7 +10,7 @@ from tests.score.tables import ROLES
 
 
 def table(seed=0, graded=80):
-    """Return easy and hard items, half and half; systems pass 90 % and 40 % of them."""
+    """Return easy and hard items, half and half; systems pass 90% and 40% of them."""
     rng = np.random.default_rng(seed)
     held = {name: [] for name in ("item", "system", "topic", "x", "y", "z", "human")}
     for item in range(400):

@@ -242,8 +242,8 @@ def test_10_counted_first_and_scored_from_the_tally(
     counted = f"tally {tmp_path}/table.csv --columns bot,gpt4,claude,human -o {tmp_path}/t.tally"
     done = CliRunner().invoke(app, shlex.split(counted))
     assert done.exit_code == 0, done.stderr
-    # Three of 28 such intervals miss at 95 %, and this draw is one of them: the claim is what
-    # matters here, and it is held to 99 %.
+    # Three of 28 such intervals miss at 95%, and this draw is one of them: the claim is what
+    # matters here, and it is held to 99%.
     command = "score FOLDER/t.tally --system bot --judges gpt4,claude --truth human --alpha .01"
     body = asked(tmp_path, table, f"{command} --gate 'score(bot-v2) > 0.6'")
     assert all(held(body, truth))

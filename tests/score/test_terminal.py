@@ -70,4 +70,4 @@ def test_a_system_without_grades_says_so_in_its_cell():
 def test_the_report_prints_these_lines():
     stream = io.StringIO()
     show(evaluate(drawn(), **ROLES), stream=stream)
-    assert "95 % intervals" in stream.getvalue()
+    assert "95% intervals" in stream.getvalue()

@@ -99,7 +99,7 @@ def test_one_criterion_for_all_rows_says_which_way_is_better():
 
 def test_the_basis_says_that_scores_were_turned_round():
     pass_fail = asked(table("hallucinated", ("no", "yes")))
-    assert "these scores are 100 % minus what it says" in pass_fail.basis
+    assert "these scores are 100% minus what it says" in pass_fail.basis
     counted = table("errors", (0, 1))
     for name in ("gpt_errors", "human_errors"):
         counted[name] = [None if one is None else 5 * one for one in counted[name]]

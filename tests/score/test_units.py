@@ -6,7 +6,7 @@ from tallystick.verbs.score.result import Units
 
 def test_shares_are_per_cent_and_differences_points():
     units = Units(None)
-    assert units.score(0.5, Interval(0.4, 0.6)) == "50.0\u00a0% [40.0, 60.0]"
+    assert units.score(0.5, Interval(0.4, 0.6)) == "50.0% [40.0, 60.0]"
     assert units.difference(0.1) == "+10.0 points"
     assert units.lead(0.6, 0.5) == "10.0 points"
     assert Units((0.0, 1.0)).share

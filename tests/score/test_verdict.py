@@ -42,7 +42,7 @@ def test_one_system_is_scored_and_the_judges_error_is_named():
 
 def test_the_basis_counts_grades_items_and_pairs():
     basis = evaluate(drawn(), **ROLES).basis
-    assert basis.startswith("95 % intervals, approximate, from 120 human grades on 40 items.")
+    assert basis.startswith("95% intervals, approximate, from 120 human grades on 40 items.")
     assert "adjusted for three pairs" in basis
 
 

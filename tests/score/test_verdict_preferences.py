@@ -38,7 +38,7 @@ def test_whoever_is_behind_is_told_from_the_side_of_the_winner():
     )
     said = preference_sentences([row(0.3, Interval(0.2, 0.45), 0.6)], [settled], "")
     answer = said.answer.replace("\u00a0", " ")
-    assert answer == "old wins against new: 70.0 % [55.0, 80.0] (a tie counts half)."
+    assert answer == "old wins against new: 70.0% [55.0, 80.0] (a tie counts half)."
     assert said.contrast.startswith("Your judges alone say the opposite: new would win")
 
 

@@ -35,7 +35,7 @@ def test_the_best_within_two_points_is_named_with_the_session_as_reason(rows):
     said = with_session(SAID, ORDER, rows, (), Units(None), 0.05)
     assert said.answer.startswith("b is the best of three systems, or within 2 points of the best:")
     assert said.answer.endswith(
-        "The labelling session settled it after 52 items (95 %, whenever you stop)."
+        "The labelling session settled it after 52 items (95%, whenever you stop)."
     )
     assert (said.open, said.next) == ("", "")
 

@@ -51,7 +51,7 @@ def test_changed_without_better_or_worse_says_changed_and_what_is_open():
 def test_no_flip_is_hardly_any_change():
     found = said(lambda truth, old, rng: old, deterministic=True)
     assert found.changed is False
-    assert found.verdict.startswith("The API hardly changed: at most 0.0\xa0%")
+    assert found.verdict.startswith("The API hardly changed: at most 0.0%")
 
 
 def test_recorded_answers_that_differ_are_not_said_to_have_changed():
@@ -94,8 +94,8 @@ def test_each_kind_of_unknown_is_warned_of_by_itself():
     kinds = {kind: Unheard(answers=2, hides=0.01) for kind in ("failed", "unread", "refused")}
     found = warnings_of(joined=1, strata=5, unheard=kinds)
     assert len(found) == 4
-    assert "could hide 1.0\xa0% of all items" in found[0]
-    assert "the intervals allow for 1.0\xa0%" in found[1]
+    assert "could hide 1.0% of all items" in found[0]
+    assert "the intervals allow for 1.0%" in found[1]
     assert "declined to answer" in found[2]
 
 

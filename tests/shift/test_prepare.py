@@ -61,7 +61,7 @@ def test_a_missing_token_works_on_the_integers_of_ndjson(tmp_path, missing):
 
 
 def test_a_refused_old_answer_is_none_of_the_labels_and_a_blank_one_is_not_known():
-    """A blank counted as wrong before: 30 % blanks made an unchanged API look much better."""
+    """A blank counted as wrong before: 30% blanks made an unchanged API look much better."""
     table = {"gold": ["a", "b", "a"], "old": ["a", None, "refused"]}
     data, known = prepared(table, old="old")
     assert known.kept.tolist() == [0, 2]
@@ -116,7 +116,7 @@ def test_slices_are_of_items_that_have_an_old_answer():
 
 
 def test_a_blank_new_answer_is_unknown_and_left_out():
-    """It counted as a wrong answer before: 9 % of cells not filled in were "accuracy −7 points"."""
+    """It counted as a wrong answer before: 9% of cells not filled in were "accuracy −7 points"."""
     table = {
         "gold": ["a", "b"] * 5,
         "old": ["a", "b"] * 5,

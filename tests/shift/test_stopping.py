@@ -44,7 +44,7 @@ def test_false_alarms_stay_below_alpha():
         for _ in range(200):
             order = rng.permutation(np.r_[np.ones(flips), np.zeros(population - flips)])[:800]
             bad += FlipGate(limit=limit, population=population).update(order).passed is wrong
-        assert bad <= 18  # 1e-2 quantile of 200 draws at 5 %
+        assert bad <= 18  # 1e-2 quantile of 200 draws at 5%
 
 
 def test_a_limit_outside_the_unit_interval_is_refused():

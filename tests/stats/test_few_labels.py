@@ -614,7 +614,7 @@ def test_accuracies_of_fifty_workers_are_covered_and_their_pairs_answered() -> N
     wrong = (accuracy[pairs.first] - accuracy[pairs.second]) * pairs.difference < 0
     decided = pairs.adjusted_p <= 0.05
     assert decided.sum() > 50
-    assert (wrong & decided).sum() <= 1  # the error is held in 95 % of such tables
+    assert (wrong & decided).sum() <= 1  # the error is held in 95% of such tables
 
 
 def test_a_large_document_that_was_not_labelled_leaves_more_open() -> None:

@@ -49,7 +49,7 @@ def test_a_cumulative_export_is_found_with_its_share() -> None:
     shared = monday.shared(both)
     assert shared is not None
     assert shared.share == 1.0
-    # 85 of the 256 rows below the limit are expected from Monday: 11 % standard error, five of them.
+    # 85 of the 256 rows below the limit are expected from Monday: 11% standard error, five of them.
     assert 10_000 * 0.45 < shared.rows < 10_000 * 1.55
     assert str(shared).startswith("about ")
 

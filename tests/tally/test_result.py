@@ -27,7 +27,7 @@ def test_rows_show_the_commonest_pattern_first() -> None:
     result = describe(Tally.of({"a": [0, 1, 1], "count": [5, 5, 5]}))
     assert result.rows()[0] == {"a": 1, "count": 5, "tally_count": 2, "share": pytest.approx(2 / 3)}
     assert result.to_frame().num_rows == 2
-    assert "67 %" in result.summary()
+    assert "67%" in result.summary()
 
 
 def test_a_wide_tally_names_the_votes_that_were_cast() -> None:

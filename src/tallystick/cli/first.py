@@ -260,7 +260,7 @@ def _truth(systems: Sequence[Any], truth: Sequence[str]) -> list[str]:
         for name in dict.fromkeys(systems)
     }
     ranked = sorted(shares, key=lambda name: -shares[name])
-    told = ", ".join(f"{name} {100 * shares[name]:.1f} %" for name in ranked)
+    told = ", ".join(f"{name} {100 * shares[name]:.1f}%" for name in ranked)
     return [f"The truth, which only a demonstration knows: {told}."]
 
 

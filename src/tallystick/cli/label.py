@@ -341,7 +341,7 @@ _OPTIONS: list[click.Parameter] = [
         type=float,
         default=0.05,
         show_default=True,
-        help="One minus the level of every interval: .05 gives 95 %.",
+        help="One minus the level of every interval: .05 gives 95%.",
     ),
     click.Option(
         ["--seed"], type=click.IntRange(min=0), default=0, help="Seed for all random draws."

@@ -490,7 +490,7 @@ def uncertainty_radius(answered: ArrayLike, *, delta: float) -> FloatArray:
 
     Its proof, by McDiarmid's inequality, gives this radius to σ̂² and its root to σ̂. Printed, the
     lemma gives it to σ̂ itself, which is false: ten answers, of which each is the rarer with
-    probability .3, break it in 2.8 % of all cases at δ = .0005 (errata).
+    probability .3, break it in 2.8% of all cases at δ = .0005 (errata).
     """
     open_unit(delta=delta)
     return np.asarray(np.sqrt(math.log(2 / delta) / (2 * np.asarray(answered, dtype=np.float64))))
@@ -534,7 +534,7 @@ def uniform_error_bound(calls: int, *, delta: float = 0.05) -> float:
     :math:`\sqrt{c/n}`.
 
     Appendix A, "the standard upper bound for Bernoulli variables", with :math:`c = \log(2/\delta)/2`
-    (Hoeffding), which the paper does not name: 1 % takes 18,445 calls, Table 1 has 15.2K to 20.8K.
+    (Hoeffding), which the paper does not name: 1% takes 18,445 calls, Table 1 has 15.2K to 20.8K.
 
     Examples
     --------

@@ -99,7 +99,7 @@ def grid(
     >>> rows = [{"model": "a", "score": 0.863, "interval": Interval(0.849, 0.876), "rank": None}]
     >>> print(grid(rows, {"score": "share"}, most=9).text().replace("\xa0", " "))
     model   score
-    a       86.3 % [84.9, 87.6]
+    a       86.3% [84.9, 87.6]
     """
     units = units or {}
     shown = rows[:most]
@@ -152,7 +152,7 @@ def _joined(names: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> dict[
 
 
 def _promise(interval: Interval) -> str:
-    return f"{100 * interval.level:g} %, " + (
+    return f"{100 * interval.level:g}%, " + (
         f"if {interval.assumption}" if interval.assumption else interval.guarantee
     )
 

@@ -688,10 +688,10 @@ def tick_text(value: float, unit: Unit) -> str:
     r"""Return the words at a tick, as short as they can be.
 
     >>> tick_text(0.2, "share"), tick_text(-0.4, "points"), tick_text(2000, "count")
-    ('20\xa0%', '−40', '2,000')
+    ('20%', '−40', '2,000')
     """
     if unit == "share":
-        return f"{number(100 * value)}\u00a0%"
+        return f"{number(100 * value)}%"
     if unit == "points":
         return number(100 * value, sign=True)
     return number(value, minus=MINUS)

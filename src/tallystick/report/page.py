@@ -257,11 +257,11 @@ def _template(name: str) -> Template:
 def _sentence(text: str) -> str:
     """Return a sentence in which no name steers what follows and no interval breaks.
 
-    >>> _sentence("86 % [84.9, 87.6] (95 % interval)").count("\u00a0")
-    3
+    >>> _sentence("86% [84.9, 87.6] (95% interval)").count("\u00a0")
+    2
     """
     kept = re.sub(r"\[([^\s,\[\]]+), ([^\s,\[\]]+)\]", "[\\1,\u00a0\\2]", harmless(text))
-    return re.sub(r"(\d+)\s%\sinterval", "\\1\u00a0%\u00a0interval", kept)
+    return kept.replace("% interval", "%\u00a0interval")
 
 
 # The JSON twin that a page carries: all of the result, or nothing if it would make the page too

@@ -302,7 +302,7 @@ ON_PAGES = (
 def terms_in(text: str) -> dict[str, str]:
     """Return the terms that occur in *text*, with their meaning.
 
-    >>> list(terms_in("86.3 % [84.9, 87.6], an exact interval"))
+    >>> list(terms_in("86.3% [84.9, 87.6], an exact interval"))
     ['interval', 'exact']
     """
     low = text.lower()

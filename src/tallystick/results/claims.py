@@ -35,8 +35,8 @@ class Claims:
     >>> claims = Claims(("new", "old", "tiny"), {("new", "tiny"), ("old", "tiny")})
     >>> claims.best, claims.contenders, claims.beaten
     (None, ('new', 'old'), ('tiny',))
-    >>> claims.answer({"new": "86.0 %", "old": "84.5 %", "tiny": "61.0 %"}.__getitem__)
-    'new is better than tiny: 86.0 % against 61.0 %.'
+    >>> claims.answer({"new": "86.0%", "old": "84.5%", "tiny": "61.0%"}.__getitem__)
+    'new is better than tiny: 86.0% against 61.0%.'
     >>> claims.left()
     'Not settled: whether new is also better than old.'
     """

@@ -506,13 +506,13 @@ def junit(suite: str, gates: Sequence[GateOutcome]) -> str:
     get an answer.
 
     >>> outcome = GateOutcome(expression="a > 0.5", passed=True, estimate=0.8, bar=0.5,
-    ...     interval=Interval(0.7, 0.9), text="80.0 % [70.0, 90.0]")
+    ...     interval=Interval(0.7, 0.9), text="80.0% [70.0, 90.0]")
     >>> print(junit("compare", [outcome]))
     <?xml version="1.0" encoding="UTF-8"?>
     <testsuites>
       <testsuite name="tallystick compare" tests="1" failures="0" errors="0">
         <testcase classname="tallystick.compare" name="a &gt; 0.5">
-          <system-out>80.0 % [70.0, 90.0]</system-out>
+          <system-out>80.0% [70.0, 90.0]</system-out>
         </testcase>
       </testsuite>
     </testsuites>

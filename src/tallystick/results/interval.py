@@ -39,7 +39,7 @@ class Interval:
     >>> 0.7 in interval
     True
     >>> print(interval)
-    [0.610, 0.740] (95 %, exact)
+    [0.610, 0.740] (95%, exact)
     """
 
     low: float
@@ -84,7 +84,7 @@ class Interval:
         return iter((self.low, self.high))
 
     def __str__(self) -> str:
-        return f"[{self.low:.3f}, {self.high:.3f}] ({100 * self.level:g} %, {self.promise})"
+        return f"[{self.low:.3f}, {self.high:.3f}] ({100 * self.level:g}%, {self.promise})"
 
 
 # What is not known, and what would settle it.

@@ -4,8 +4,7 @@ Rates are percentages with one decimal, in the estimate and in its interval. A d
 rates is in points and carries its sign. All of it is computed in decimal arithmetic on the number
 as Python prints it, so that 0.8625 is the same number here and on paper.
 
-Two typographic choices are made here once. A no-break space stands before the per cent sign, so
-that "86.3 %" is never broken over two lines. A minus is U+2212, in the terminal as on pages, since
+One typographic choice is made here once. A minus is U+2212, in the terminal as on pages, since
 it is as wide as a plus and lines up with it; pass ``minus="-"`` for text that a program parses.
 """
 
@@ -26,7 +25,6 @@ MINUS = "−"
 GAP = "–"
 """What stands for a number that is not known."""
 
-_NO_BREAK = "\u00a0"
 _TENTH = Decimal("0.1")
 _SMALLEST_P = Decimal("0.0001")
 _DIGITS = 4
@@ -42,11 +40,11 @@ def percent(share: float | None, *, minus: str = MINUS) -> str:
     Examples
     --------
     >>> percent(0.8634), percent(-0.0001), percent(None)
-    ('86.3\xa0%', '0.0\xa0%', '–')
+    ('86.3%', '0.0%', '–')
     """
     if share is None or math.isnan(share):
         return GAP
-    return f"{_tenths(share, minus=minus)}{_NO_BREAK}%"
+    return f"{_tenths(share, minus=minus)}%"
 
 
 def percent_interval(share: float | None, interval: Interval, *, minus: str = MINUS) -> str:
@@ -55,7 +53,7 @@ def percent_interval(share: float | None, interval: Interval, *, minus: str = MI
     Examples
     --------
     >>> percent_interval(0.863, Interval(0.849, 0.876))
-    '86.3\xa0% [84.9, 87.6]'
+    '86.3% [84.9, 87.6]'
     """
     low, high = (_tenths(end, minus=minus) for end in interval)
     return f"{percent(share, minus=minus)} [{low}, {high}]"
@@ -103,12 +101,12 @@ def shown_difference(first: float, second: float, *, sign: bool = True, minus: s
     r"""Return *first* minus *second* in points, such that the three numbers agree as shown.
 
     Each share is rounded before they are subtracted. Rounding the difference instead can show
-    "86.3 %", "81.9 %" and "+4.5 points", which a reader takes for an error.
+    "86.3%", "81.9%" and "+4.5 points", which a reader takes for an error.
 
     Examples
     --------
     >>> percent(0.86346), percent(0.81851), shown_difference(0.86346, 0.81851)
-    ('86.3\xa0%', '81.9\xa0%', '+4.4 points')
+    ('86.3%', '81.9%', '+4.4 points')
     """
     return f"{_signed(_rounded(first) - _rounded(second), sign=sign, minus=minus)} points"
 
@@ -290,8 +288,8 @@ def flat(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return rows of text, the head first, in columns that line up.
 
-    >>> aligned([["round", "wrong"], ["1", "20.0 %"]])
-    ['round  wrong', '1      20.0 %']
+    >>> aligned([["round", "wrong"], ["1", "20.0%"]])
+    ['round  wrong', '1      20.0%']
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
@@ -311,7 +309,7 @@ def value_text(value: float | None, unit: Unit = "number") -> str:
     r"""Return *value* as a table shows it; a difference of shares goes without the word "points".
 
     >>> value_text(0.863, "share"), value_text(-0.021, "points"), value_text(2400, "count")
-    ('86.3\xa0%', '−2.1', '2,400')
+    ('86.3%', '−2.1', '2,400')
     >>> value_text(0.00003, "p"), value_text(None, "share"), value_text(3.14159)
     ('< 0.0001', '–', '3.142')
     """

@@ -329,7 +329,7 @@ def anytime_share(steps: Steps, *, alpha: float = 0.05, skipped: Steps | None = 
     >>> journal = draw_batch(strata, start, size=150, spread=[1, 1], rng=2)
     >>> values = (journal.item >= 100).astype(float)
     >>> print(anytime_share(rectified_steps(journal, values, strata.guess[:, 1])))
-    [0.759, 0.817] (95 %, anytime)
+    [0.759, 0.817] (95%, anytime)
     """
     upper = steps if skipped is None else skipped
     low, high = _ends(steps, upper, alpha)

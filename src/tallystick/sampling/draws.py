@@ -4,7 +4,7 @@ The rules, in the order in which they apply:
 
 1. *Sides.* An item's side is its consensus class, from votes only.
 2. *How many slices.* A side is cut by the rank of its score into at most three slices, and into no
-   more than its size allows: a slice holds at least 4 % of all items and at least 8 items.
+   more than its size allows: a slice holds at least 4% of all items and at least 8 items.
 3. *Where.* The cuts of a side stand at equal ranks.
 4. *Ties.* A cut between equal scores moves to the nearest change of score, the lower one of two
    that are equally near. Two cuts that meet become one.

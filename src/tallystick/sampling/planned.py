@@ -72,7 +72,7 @@ class Apart:
 
         >>> apart = Apart(known=50, total=10.0, sampled=50)
         >>> print(apart.interval(Interval(0.8, 0.9, guarantee="anytime")))
-        [0.500, 0.550] (95 %, anytime)
+        [0.500, 0.550] (95%, anytime)
         """
         return replace(inner, low=self.whole(inner.low), high=self.whole(inner.high))
 
@@ -356,7 +356,7 @@ def planned_mean(
     >>> passed = np.array([1.0] * 16 + [0.0] * 4)
     >>> estimate, interval = planned_mean([100], np.zeros(20, int), (passed, passed))
     >>> print(round(estimate, 2), interval)
-    0.8 [0.600, 0.930] (95 %, approximate)
+    0.8 [0.600, 0.930] (95%, approximate)
     """
     n = np.asarray(sizes, dtype=np.float64)
     sides = []

@@ -302,7 +302,7 @@ class Flips(Policy):
         room = max(float(plan.floors.sum()), plan.calls - float(self.reserve))
 
         def at(share: float) -> NDArray[np.float64]:
-            # Rounded down: rounding up lets small strata eat phase 2 (2 % more error at 500
+            # Rounded down: rounding up lets small strata eat phase 2 (2% more error at 500
             # calls). 1e-9 is for 30 - ulp.
             proportional = np.floor(share * plan.calls * plan.strata.shares + 1e-9)
             return np.minimum(np.maximum(plan.floors, proportional), plan.limits)

@@ -135,7 +135,7 @@ def verdict_forecast(log_e: float, growth: float, *, alpha: float = 0.05) -> int
     :math:`\log(2/\alpha)`.
 
     A rough figure: seen from 20 to 80 labels, its median was 1.0 to 2.7 times the labels that were
-    needed, with 80 % of the forecasts between .2 and 7 times. Print one digit, "at most about".
+    needed, with 80% of the forecasts between .2 and 7 times. Print one digit, "at most about".
 
     >>> verdict_forecast(1.0, 0.05)
     54
@@ -178,7 +178,7 @@ def reader_error(disagreed: int, twice: int, *, alpha: float = 0.05) -> tuple[fl
     --------
     >>> error, interval = reader_error(4, 40)
     >>> round(error, 4), str(interval)
-    (0.0528, '[0.014, 0.137] (95 %, under readers who err independently and equally often)')
+    (0.0528, '[0.014, 0.137] (95%, under readers who err independently and equally often)')
     """
     from tallystick.stats.intervals import clopper_pearson
 

@@ -33,7 +33,7 @@ from tallystick.sampling.draws import (
     strata_of,
     stratum_means,
 )
-from tallystick.sampling.votes import AnyInts, Floats, Ints, consensus, patterns_of
+from tallystick.sampling.votes import AnyInts, Floats, Ints, consensus
 from tallystick.table import Label, identity, spelling
 from tallystick.table.data import RowPatterns
 from tallystick.table.session import Session

@@ -2,7 +2,7 @@
 
 A window is the next N rows by arrival, or a whole day or week of a stream with a season. The test
 sees the votes that came within the settle time of their row; late votes and labels change results,
-never that test. The bound on false alarms is `judge`'s: at most 5 % of quiet streams raise one in
+never that test. The bound on false alarms is `judge`'s: at most 5% of quiet streams raise one in
 10,000 items.
 
 **Seasons.** The bound holds while the blocks of the test are exchangeable. Where votes follow the

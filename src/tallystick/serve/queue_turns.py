@@ -491,7 +491,7 @@ async def take_answer(service: Service, name: str, person: str, given: LabelAnsw
 
 
 Ends: TypeAlias = tuple[float, float]
-"""The two ends of a 95 % interval."""
+"""The two ends of a 95% interval."""
 
 
 @dataclass(frozen=True, kw_only=True)

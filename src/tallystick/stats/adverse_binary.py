@@ -152,11 +152,11 @@ def raw_share_ends(
 
     The upper end is one minus the lower end of the fails.
 
-    We deviate from methods/score.md in a: it has .35 throughout. With one stratum that left 4.9 %
-    for the samples without a pass, and up to 3.6 % for the other end at the same rate, so that
+    We deviate from methods/score.md in a: it has .35 throughout. With one stratum that left 4.9%
+    for the samples without a pass, and up to 3.6% for the other end at the same rate, so that
     coverage fell to .912 at six labels. With .5 it is at least .928, by enumeration
     (``docs/benchmarks/score.md``). The second term is below .35, and nothing changes,
-    where the smaller of two strata holds at least 4.9 % of the items.
+    where the smaller of two strata holds at least 4.9% of the items.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def adverse_stratified_mean(
     >>> gaps = [1] * 7 + [0] * 18 + [1] + [0] * 22 + [-1] * 2
     >>> found = adverse_stratified_mean(gaps, [0] * 25 + [1] * 25, [200, 300], bounds=(-1, 1))
     >>> print(round(found.estimate, 3), found.interval)
-    0.088 [-0.030, 0.205] (95 %, approximate)
+    0.088 [-0.030, 0.205] (95%, approximate)
     """
     open_unit(alpha=alpha)
     limits = (float(bounds[0]), float(bounds[1]))
@@ -600,7 +600,7 @@ def graded_strata(consensus: Vector, counts: Vector | None = None) -> Codes:
     .. math:: \min(2, \lfloor 3 (F + f/2) \rfloor),   \tag{AL8}
 
     so that reversing the scale reverses the bins (unless a middle lies exactly on a cut). Empty
-    bins are dropped: if 90 % of the items share the top value, two bins are left.
+    bins are dropped: if 90% of the items share the top value, two bins are left.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ def adverse_recall(
     Examples
     --------
     >>> print(adverse_recall([200, 100, 60, 640], [20, 10, 6, 64], [18, 5, 3, 2]))
-    0.8214 [0.698, 0.917] (95 %, approximate)
+    0.8214 [0.698, 0.917] (95%, approximate)
     """
     return _ratio(four_cells(sizes, labelled, hits, "recall"), alpha)
 
@@ -107,7 +107,7 @@ def adverse_f1(
     Examples
     --------
     >>> print(adverse_f1([200, 100, 60, 640], [20, 10, 6, 64], [18, 5, 3, 2]))
-    0.7931 [0.679, 0.877] (95 %, approximate)
+    0.7931 [0.679, 0.877] (95%, approximate)
     """
     return _ratio(four_cells(sizes, labelled, hits, "f1"), alpha)
 
@@ -417,7 +417,7 @@ def adverse_auc(positives: Vector, negatives: Vector, *, alpha: float = 0.05) ->
     Examples
     --------
     >>> print(adverse_auc([0.9, 0.8, 0.7, 0.3], [0.6, 0.5, 0.4, 0.2, 0.1, 0.05]))
-    0.8750 [0.342, 1.000] (95 %, approximate)
+    0.8750 [0.342, 1.000] (95%, approximate)
     """
     open_unit(alpha=alpha)
     n1, n0 = np.size(positives), np.size(negatives)

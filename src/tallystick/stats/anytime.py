@@ -60,7 +60,7 @@ def betting(values: Vector, *, alpha: float = 0.05, bounds: Bounds = (0.0, 1.0))
     --------
     >>> from tallystick._rng import as_rng
     >>> print(betting(as_rng(1).beta(8, 2, size=500))[0])
-    [0.789, 0.817] (95 %, exact)
+    [0.789, 0.817] (95%, exact)
     """
     x = np.ascontiguousarray(as_unit(values, bounds, name="values"))
     if x.ndim not in (1, 2) or x.shape[-1] == 0:
@@ -116,9 +116,9 @@ def _lower_ends(rows: Floats, threshold: float) -> Floats:
 # * *below*, evidence that the share is under x (null: at least xM events): .8 on "no event at
 # all"
 #   and .05 each on event
-#   rates of .05, .1, .2 and .4 of :math:`x_t`. A clean run of 304 items shows less than 1 %, 605
+#   rates of .05, .1, .2 and .4 of :math:`x_t`. A clean run of 304 items shows less than 1%, 605
 # less
-#   than .5 %, 60 less than 5 % (α = .05, M = 20,000).
+#   than .5%, 60 less than 5% (α = .05, M = 20,000).
 # * *above*, evidence that it is over x (null: at most xM events): equal parts on 1.5, 2, 3, 5,
 # 10,
 #   20, 40 and 80 times

@@ -193,7 +193,7 @@ def battles_crossed(
     outcomes, items, rng, alpha
         As in :func:`battles_by_item`.
     annotators
-        Who judged each battle. With fewer than 6 (at 95 %) the interval is for these annotators.
+        Who judged each battle. With fewer than 6 (at 95%) the interval is for these annotators.
 
     Examples
     --------

@@ -58,9 +58,9 @@ def certified_share(
     Examples
     --------
     >>> print(certified_share([28, 80], [10, 20], [3, 19]))
-    [0.639, 0.870] (95 %, exact)
+    [0.639, 0.870] (95%, exact)
     >>> print(certified_share([20, 8, 80], [7, 3, 20], [1, 2, 19]))
-    [0.630, 0.870] (95 %, exact)
+    [0.630, 0.870] (95%, exact)
     """
     check_population(population)
     x, k = as_counts(passes, labelled, names=("passes", "labelled"))
@@ -119,7 +119,7 @@ def certified_mean(
     >>> every = np.arange(40) / 39
     >>> chosen = [35, 30, 16, 37, 12, 24, 33, 21]
     >>> print(certified_mean([1, 0.75, 0.5, 1, 0.25, 0.75, 1, 0.5], every[chosen], every))
-    [0.385, 0.918] (95 %, exact)
+    [0.385, 0.918] (95%, exact)
     """
     return _bet(labels, consensus, every, (0.0, 1.0), population, alpha)
 

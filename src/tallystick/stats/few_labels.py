@@ -54,7 +54,7 @@ Model: TypeAlias = Literal["labels", "consensus", "judges"]
 
 MODELS: tuple[Model, ...] = ("labels", "consensus", "judges")
 CHOICE = 0.05
-"""The model is chosen on 95 % intervals whatever level is asked for: every level then shows the
+"""The model is chosen on 95% intervals whatever level is asked for: every level then shows the
 same estimate, and a wider level contains a narrower one."""
 METHOD = "few labels"
 HALVINGS, FORECASTS = 50, 30
@@ -157,7 +157,7 @@ class FewLabels:
 
     @property
     def labels_worth(self) -> Floats:
-        """How many labels alone would give intervals as narrow, at 95 %."""
+        """How many labels alone would give intervals as narrow, at 95%."""
         return self.means().labels_worth
 
     def means(self, *, alpha: float = 0.05) -> Estimates:
@@ -187,7 +187,7 @@ class FewLabels:
         >>> y = np.where(item < 20, np.repeat([1.0, 0.5], 100), np.nan)
         >>> rows = Rows(y=y, grades=np.zeros((200, 1)), system=np.repeat([0, 1], 100), item=item)
         >>> print(fit(rows, pass_fail=False).difference(0, 1).interval[0])
-        [0.320, 0.588] (95 %, approximate)
+        [0.320, 0.588] (95%, approximate)
         """
         open_unit(alpha=alpha)
         a, b = self._positions(first, second)
@@ -539,7 +539,7 @@ def fit(rows: Rows, *, pass_fail: bool, population: Population = "these") -> Few
     Returns
     -------
     FewLabels
-        Its model is the one with the least mean width over systems at 95 % (F9), one for all
+        Its model is the one with the least mean width over systems at 95% (F9), one for all
         systems, so that differences of scores add up.
 
     Examples
@@ -551,9 +551,9 @@ def fit(rows: Rows, *, pass_fail: bool, population: Population = "these") -> Few
     >>> y[[0, 9, 20]] = 1 - y[[0, 9, 20]]
     >>> found = fit(Rows(y=y, grades=judge[:, None]), pass_fail=True)
     >>> print(found.model, found.means().interval[0])
-    ('consensus',) [0.580, 0.760] (95 %, approximate)
+    ('consensus',) [0.580, 0.760] (95%, approximate)
     >>> print(found.means().labels_only[0], found.labels_worth.round())
-    [0.535, 0.800] (95 %, approximate) [87.]
+    [0.535, 0.800] (95%, approximate) [87.]
     """
     check_population(population)
     if np.isnan(check_labels(rows.y, pass_fail)).all():
@@ -650,7 +650,7 @@ def accuracies(
     ...                   np.where(place % 4 == 3, 0, truth)], axis=1)
     >>> found = accuracies(votes, np.where(place < 30, truth, -1))
     >>> print(found.means().interval[0])
-    [0.800, 0.980] (95 %, approximate)
+    [0.800, 0.980] (95%, approximate)
     """
     check_population(population)
     votes, right = _votes(codes, truth)
@@ -723,7 +723,7 @@ def prevalences(
     >>> votes = (np.arange(200) % 10 < 7).astype(int)[:, None]
     >>> truth = np.where(np.arange(200) < 40, votes[:, 0], -1)
     >>> [str(one.means().interval[0]) for one in prevalences(votes, truth, n_classes=2)]
-    ['[0.245, 0.360] (95 %, approximate)', '[0.640, 0.755] (95 %, approximate)']
+    ['[0.245, 0.360] (95%, approximate)', '[0.640, 0.755] (95%, approximate)']
     """
     whole(1, n_classes=n_classes)
     votes, right = _votes(codes, truth)

@@ -45,7 +45,7 @@ def wilson(successes: Numbers, trials: Numbers, *, alpha: float = 0.05) -> Inter
     Examples
     --------
     >>> print(wilson(8, 10))
-    [0.490, 0.943] (95 %, approximate)
+    [0.490, 0.943] (95%, approximate)
     """
     from scipy.special import ndtri
 
@@ -106,7 +106,7 @@ def clopper_pearson(
     Examples
     --------
     >>> print(clopper_pearson(8, 10))
-    [0.444, 0.975] (95 %, exact)
+    [0.444, 0.975] (95%, exact)
     >>> clopper_pearson([0, 5], 10).high.round(4).tolist()
     [0.3085, 0.8129]
     """
@@ -164,7 +164,7 @@ def pseudo_t(
     Fifty paired differences of scores, all zero: the plain t interval would be the point 0.
 
     >>> print(pseudo_t(0.0, 0.0, 50, bounds=(-1, 1)))
-    [-0.040, 0.040] (95 %, approximate)
+    [-0.040, 0.040] (95%, approximate)
     """
     from scipy.special import stdtrit
 
@@ -313,7 +313,7 @@ class Intervals:
     >>> len(found), found.width.round(2).tolist()
     (2, [0.2, 0.5])
     >>> print(found[1])
-    [0.400, 0.900] (95 %, exact)
+    [0.400, 0.900] (95%, exact)
     >>> found.covers([0.2, 0.2]).tolist()
     [True, False]
     """

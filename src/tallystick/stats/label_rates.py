@@ -98,7 +98,7 @@ def poststratified_ratio(
     >>> inside = np.array([True, True, False, False])
     >>> found = poststratified_ratio([40, 10, 8, 142], [10, 3, 2, 35], [9, 1, 1, 1], inside=inside)
     >>> found.estimate.round(3).tolist(), str(found.interval[0])
-    ([0.83], '[0.611, 0.929] (95 %, approximate)')
+    ([0.83], '[0.611, 0.929] (95%, approximate)')
     """
     open_unit(alpha=alpha)
     n, k, x = _rows(sizes, labelled, hits)

@@ -33,7 +33,7 @@ CROWD = 20
 
 _REFITS, _CROWD_REFITS = 19, 3
 """A crowd has so many pairs that the root mean square of a true model hardly varies: its largest
-of 19 was 3 to 17 % above their mean."""
+of 19 was 3 to 17% above their mean."""
 
 _STEPS = 500
 """Steps of EM that a refit may take: it starts where the fit ended."""
@@ -76,7 +76,7 @@ class Misfit:
 
     @property
     def rejected(self) -> bool:
-        """True if either RMS exceeds every refit; the level is at most 10 %."""
+        """True if either RMS exceeds every refit; the level is at most 10%."""
         pairs = ((self.rms, self.null), (self.covote, self.covote_null))
         return any(
             np.isfinite(seen) and seen > float(np.nanmax(null, initial=-np.inf))

@@ -20,7 +20,7 @@ No interval exists without labels: a bias that all judges share fits perfectly. 
 
 .. math:: [\,1 - 2 e^- - m(e^-),\; 1 - e^+/2 + m(e^+)\,]   \tag{U6}
 
-cut to [0, 1]. In 216 simulated cells it held for 99 % of the judges, in the worst cell for 68 %.
+cut to [0, 1]. In 216 simulated cells it held for 99% of the judges, in the worst cell for 68%.
 It fails where items were built to fool judges.
 """
 

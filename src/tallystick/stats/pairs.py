@@ -265,7 +265,7 @@ def accuracy_intervals(
     Examples
     --------
     >>> print(accuracy_intervals([27], 30, alpha=0.05)[0])
-    [0.744, 0.977] (95 %, approximate)
+    [0.744, 0.977] (95%, approximate)
     """
     right = np.asarray(right, dtype=float)
     if certified and new:
@@ -396,7 +396,7 @@ def fit_scores(
     --------
     >>> scores = np.array([[1.0, 0.0], [0.5, 0.5], [1.0, 0.5], [0.0, 0.0]] * 5)
     >>> print(fit_scores(scores, bounds=(0, 1)).means().interval[0])
-    [0.402, 0.820] (95 %, approximate)
+    [0.402, 0.820] (95%, approximate)
     """
     items, models = scores.shape
     rows = Rows(
@@ -429,7 +429,7 @@ def pairs_whatever_the_blanks(
     --------
     >>> counts = Disagreements(10, *(np.array([x]) for x in (4.0, 4.0, 3.0, 1.0)))
     >>> print(pairs_whatever_the_blanks(counts, alpha=0.05, new=False).intervals[0])
-    [0.200, 0.200] (95 %, exact)
+    [0.200, 0.200] (95%, exact)
     """
     b, c, u, n = counts.first_only, counts.second_only, counts.blank, counts.n
     first, second = np.triu_indices(round((1 + np.sqrt(1 + 8 * b.size)) / 2), 1)
@@ -572,7 +572,7 @@ def empirical_bernstein(
 
     >>> ends, p_value = empirical_bernstein(np.array([0.3]), np.array([0.04]), 200, 1.0, 0.05)
     >>> print(ends[0], p_value.round(4))
-    [0.155, 0.445] (95 %, exact) [0.0002]
+    [0.155, 0.445] (95%, exact) [0.0002]
     """
     root, steep = np.sqrt(2 * variance / n), 14 * width / (3 * (n - 1))
     needed = np.log(4 / alpha)

@@ -99,7 +99,7 @@ def these_items(
     Examples
     --------
     >>> print(these_items([0, 1, 3, 5, 4, 2, 5, 5, 3, 4], [5] * 10, k=1))
-    [0.518, 0.762] (95 %, approximate)
+    [0.518, 0.762] (95%, approximate)
     """
     from scipy.special import ndtri
 

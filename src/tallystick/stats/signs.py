@@ -60,7 +60,7 @@ def sign_stopping(
 
     >>> bool(sign_stopping(0.5, 5000)[-1] < 0.05)
     True
-    >>> int(np.searchsorted(sign_stopping(0.7, 5000), 0.8))  # 80 % of all runs have stopped by then
+    >>> int(np.searchsorted(sign_stopping(0.7, 5000), 0.8))  # 80% of all runs have stopped by then
     83
     """
     open_unit(alpha=alpha)

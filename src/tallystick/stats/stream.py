@@ -551,7 +551,7 @@ def _normal_quantile(u: FloatArray) -> FloatArray:
 # Notices: facts about a block that need no test. A judge fell silent, or writes a new label.
 #
 # They come with the block and cost nothing of the false-alarm budget, because they claim nothing
-# about the future: "c cast no vote on the last 25 items; before, it voted on 99 %".
+# about the future: "c cast no vote on the last 25 items; before, it voted on 99%".
 
 
 _PAST_MISSING = 0.10  # a judge that skips more than this of the items may well skip a whole block
@@ -594,7 +594,7 @@ class NoticeBoard:
     """What earlier blocks said about each judge, as far as notices need it.
 
     A label is new to a judge if it wrote it for the first time after at least 20 blocks. The
-    notice comes when the label first reaches 10 % and 3 votes of a block, once per label: a
+    notice comes when the label first reaches 10% and 3 votes of a block, once per label: a
     change in mid-block starts with a vote or two.
     """
 

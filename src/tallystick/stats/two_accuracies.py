@@ -185,7 +185,7 @@ def tango(
     --------
     >>> found = tango([0, 9], [0, 1], 50)
     >>> [str(one) for one in found]
-    ['[-0.071, 0.071] (95 %, approximate)', '[0.045, 0.293] (95 %, approximate)']
+    ['[-0.071, 0.071] (95%, approximate)', '[0.045, 0.293] (95%, approximate)']
     """
     open_unit(alpha=alpha)
     b, c, size = np.broadcast_arrays(
@@ -252,9 +252,9 @@ def exact_score(first_only: int, second_only: int, n: int, *, alpha: float = 0.0
     Examples
     --------
     >>> print(exact_score(9, 1, 50))
-    [0.039, 0.296] (95 %, exact)
+    [0.039, 0.296] (95%, exact)
     >>> print(exact_score(0, 0, 50))
-    [-0.072, 0.072] (95 %, exact)
+    [-0.072, 0.072] (95%, exact)
     """
     open_unit(alpha=alpha)
     whole(0, first_only=first_only, second_only=second_only)

@@ -46,7 +46,7 @@ def hypergeometric(
     Examples
     --------
     >>> print(hypergeometric(45, 50, 60))
-    [0.850, 0.917] (95 %, exact)
+    [0.850, 0.917] (95%, exact)
     """
     open_unit(alpha=alpha)
     x, k, n = _whole(successes, draws, population, names=("successes", "draws", "population"))
@@ -96,9 +96,9 @@ def hypergeometric_strata(
     Examples
     --------
     >>> print(hypergeometric_strata([28, 2], [30, 20], [120, 80])[0])
-    [0.490, 0.705] (95 %, exact)
+    [0.490, 0.705] (95%, exact)
     >>> print(hypergeometric(30, 50, 200))
-    [0.475, 0.715] (95 %, exact)
+    [0.475, 0.715] (95%, exact)
     """
     open_unit(alpha=alpha)
     x, k = as_counts(successes, draws, names=("successes", "draws"))
@@ -142,7 +142,7 @@ def hypergeometric_subgroup(
     Examples
     --------
     >>> print(hypergeometric_subgroup(18, 20, 50, 300))
-    [0.691, 0.985] (95 %, exact)
+    [0.691, 0.985] (95%, exact)
     """
     open_unit(alpha=alpha)
     names = ("successes", "members", "draws", "population")

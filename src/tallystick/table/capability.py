@@ -110,7 +110,7 @@ class Question:
     """
 
     alpha: float = option(
-        0.05, "One minus the level of every interval: .05 gives 95 %.", within=(0.0, 1.0)
+        0.05, "One minus the level of every interval: .05 gives 95%.", within=(0.0, 1.0)
     )
     seed: Rng = option(0, "Seed for all random draws.", low=0)
 

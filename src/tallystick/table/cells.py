@@ -560,7 +560,7 @@ class SharedRows:
     def __str__(self) -> str:
         number = count(self.rows) if self.exact else about(self.rows)
         rows = f"{number} row{'s' * (self.rows != 1)}"
-        share = f"{100 * self.share:.0f} % of the smaller one"
+        share = f"{100 * self.share:.0f}% of the smaller one"
         return f"{rows} with the same item and the same votes ({share})"
 
 
@@ -582,7 +582,7 @@ class ItemSketch:
     >>> monday = ItemSketch.of(row_key(i << 40, i % 2) for i in range(1, 101))
     >>> both_days = ItemSketch.of(row_key(i << 40, i % 2) for i in range(1, 201))
     >>> print(monday.shared(both_days))
-    100 rows with the same item and the same votes (100 % of the smaller one)
+    100 rows with the same item and the same votes (100% of the smaller one)
     >>> other_ids = ItemSketch.of(row_key(i << 40, i % 2) for i in range(101, 201))
     >>> monday.shared(other_ids) is None, monday.joined(other_ids) == both_days
     (True, True)

@@ -286,7 +286,7 @@ def scale_note(human: Scale, judges: Scale) -> str:
 # Grades of which less is better: hallucinated yes/no, the number of errors.
 #
 # Everything in ``score`` calls the higher score better. Such grades are therefore turned round as
-# they are read, and a note says so: 22 % hallucinated becomes 78 % not hallucinated.
+# they are read, and a note says so: 22% hallucinated becomes 78% not hallucinated.
 
 _NEUTRAL = frozenset(("yes", "no", "y", "n", "t", "f", "0", "1"))
 """Words that are good or bad by the name of their column alone. Pass and unsafe speak for

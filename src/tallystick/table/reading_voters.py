@@ -51,7 +51,7 @@ _SURE = {True: SURE, False: 2.33}
 """Standard errors at p < .001 (many rows) and p < .01 (few rows), one-sided."""
 _WEAK = 1 / 4
 """Share of the best agreement in a table below which a column is asked about. READING.md says a
-half, which asks about a judge that is right on 72 % beside one that is right on 93 %."""
+half, which asks about a judge that is right on 72% beside one that is right on 93%."""
 _COPIED = 20
 """Common rows from which two columns that never differ are copies."""
 _SCALES = ((0.0, 1.0), (1.0, 5.0), (0.0, 10.0), (0.0, 100.0))

@@ -267,7 +267,7 @@ def describe(tally: Tally) -> TallyResult:
     """Say what was counted.
 
     >>> describe(Tally.of({"a": [1, 1, 0], "b": [1, 1, 1]})).verdict
-    '3 rows of 2 columns show 2 of 2 possible patterns; the commonest is a=1, b=1 (67 %).'
+    '3 rows of 2 columns show 2 of 2 possible patterns; the commonest is a=1, b=1 (67%).'
     """
     columns = f"{len(tally.names)} column{'s' * (len(tally.names) != 1)}"
     warnings: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ def test_a_slice_holds_at_least_four_percent_and_eight_items():
     small = score_strata(np.concatenate((np.linspace(0, 0.4, 20), np.full(80, 0.9))))
     assert small.sizes.tolist() == [10, 10, 80]  # two slices of 8 fit, three do not
     large = score_strata(np.concatenate((np.linspace(0, 0.4, 100), np.full(900, 0.9))))
-    assert large.sizes.tolist() == [50, 50, 900]  # 4 % of 1000 is 40, so two slices fit
+    assert large.sizes.tolist() == [50, 50, 900]  # 4% of 1000 is 40, so two slices fit
 
 
 def test_a_side_under_the_minimum_stays_one_stratum():

@@ -32,7 +32,7 @@ def test_agreement_disagreements_and_pace_stand_on_the_page(
     assert found.kappa is not None
     text = web.get(page).text
     assert f"Two people agree on {100 * found.agreed / 20:.1f}%" in text
-    assert "exact 95 % interval" in text
+    assert "exact 95% interval" in text
     assert found.open[0].item in text
 
 

@@ -127,9 +127,9 @@ def test_without_labels_a_range_is_not_called_an_interval(web: Web) -> None:
     truth = fill(web, n=80)
     text = web.get(f"/streams/{STREAM}").text
     assert "a likely range" in text
-    assert "95 % interval holds" not in text
+    assert "95% interval holds" not in text
     labels = [{"item": f"q{k}", "label": {"value": truth[k]}} for k in range(0, 80, 2)]
     web.post(f"/v1/streams/{STREAM}/records", json=labels)
     text = web.get(f"/streams/{STREAM}").text
     assert "a likely range" not in text
-    assert "95 % interval holds" in text
+    assert "95% interval holds" in text

@@ -118,7 +118,7 @@ def test_ten_thousand_items_of_ten_raters_take_about_a_second_each():
 
 @pytest.mark.parametrize("name", ["fleiss", "ac1", "alpha", "cohen"])
 def test_intervals_for_new_items_cover_at_twenty_items(name):
-    """A population of two labels (.3, .7), three raters who are right on .85: 95 % within noise."""
+    """A population of two labels (.3, .7), three raters who are right on .85: 95% within noise."""
     rng = np.random.default_rng(11)
 
     def draw(n):

@@ -120,7 +120,7 @@ def test_drawn_subsets_come_close_to_all_of_them_and_depend_on_the_seed_alone():
 def test_too_few_clusters_have_no_interval():
     with pytest.raises(NotIdentifiable, match="5 clusters"):
         sign_flip(SIX[:5], width=1, rng=0)
-    # at 90 % five clusters are enough: the smallest p-value is 2/2^5
+    # at 90% five clusters are enough: the smallest p-value is 2/2^5
     assert sign_flip(SIX[:5], width=1, rng=0, alpha=0.1, adverse=0).p_value == 2 / 32
 
 

@@ -178,7 +178,7 @@ def test_with_votes_the_probabilities_equal_those_of_a_plain_implementation(four
 
 
 def test_labels_say_which_judge_to_believe():
-    """Two judges copy each other and are right on 60 %, the third is right on 95 %."""
+    """Two judges copy each other and are right on 60%, the third is right on 95%."""
     rng = np.random.default_rng(8)
     truth = rng.integers(0, 2, 2000)
     bad = np.where(rng.random(2000) < 0.6, truth, 1 - truth)

@@ -466,7 +466,7 @@ def pair_difference(w: ArrayLike, p: ArrayLike) -> Bounds:
 
     Examples
     --------
-    They disagree on 40 % of the items, always the same way, and the label is 1 on 70 %:
+    They disagree on 40% of the items, always the same way, and the label is 1 on 70%:
 
     >>> bounds = pair_difference([[[0.2, 0.4], [0.0, 0.4]]], [[0.3, 0.7]])
     >>> bounds.lower.value.round(12), bounds.upper.value.round(12)

@@ -172,7 +172,7 @@ def sample_end(
 
     with the standard deviation of :math:`\hat f` over :math:`\sqrt n` as its error (Theorem 2.4).
     It lies inside the sharp interval by up to ε log|Y|, takes P(Y | Z) for known (with 300 labels
-    for P(Y | Z) the interval covered in 38 % of the samples) and closes in on a wrong number where
+    for P(Y | Z) the interval covered in 38% of the samples) and closes in on a wrong number where
     patterns are many. For comparison; the product uses potentials of earlier rows instead.
 
     >>> h = np.repeat([0, 1], [60, 40])

@@ -220,7 +220,7 @@ def _refuse_the_useless(codes: IntArray, weight: FloatArray) -> None:
     Y from them.
 
     Chi-squared tests of independence for every pair of weak labels: the strongest of them by
-    Bonferroni (a few that agree), and their sum (many that agree a little), each at 2.5 %.
+    Bonferroni (a few that agree), and their sum (many that agree a little), each at 2.5%.
     """
     from scipy.special import chdtrc
 
@@ -592,7 +592,7 @@ def surprise(p: FloatArray, gold: IntArray, *, draws: int = _DRAWS, rng: Rng) ->
     .. math:: S = \sum_i \ln p(y_i \mid z_i)   \tag{B5}
 
     with p floored at .001 and renormalised. The null comes from labels drawn from p. Measured size
-    at 5 %: 0 to 7 %. *gold* has labelled rows by pattern and class; None is returned if none of
+    at 5%: 0 to 7%. *gold* has labelled rows by pattern and class; None is returned if none of
     them has a known P(Y | z).
 
     >>> law = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])

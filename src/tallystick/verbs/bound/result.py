@@ -105,7 +105,7 @@ class LabelModelAudit:
     votes_contradict
         Whether the votes alone reject the independence that it rests on. False proves nothing.
     calibration_p, refuted
-        With labels: the p value of the surprise test (B5), and whether it rejects at 5 %.
+        With labels: the p value of the surprise test (B5), and whether it rejects at 5%.
     """
 
     name: str

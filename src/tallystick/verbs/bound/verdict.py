@@ -92,7 +92,7 @@ def conclude_from_labels(
     )
     whom = f"these {count(rows)} rows" if found.population == "these" else "new rows like these"
     is_ = (
-        f"{value} on {whom} ({100 * (1 - question.alpha):g} % interval from"
+        f"{value} on {whom} ({100 * (1 - question.alpha):g}% interval from"
         f" {count(found.labels)} random labels; it trusts no label model)"
     )
     gain = _gain(found) if sharpened and found.labels < rows else ""
@@ -136,7 +136,7 @@ def conclude_thresholds(
     return Conclusion(
         sentences=Sentences(
             answer=f"The {metric_name(top, score)} is safest at threshold {top.threshold:g}:"
-            f" between {low} and {high} ({100 * (1 - question.alpha):g} %, from"
+            f" between {low} and {high} ({100 * (1 - question.alpha):g}%, from"
             f" {count(top.labels)} random labels, one threshold at a time)."
         ),
         decision="decided",
@@ -292,7 +292,7 @@ def assumptions_of(audits: Sequence[LabelModelAudit], *, labelled: bool) -> tupl
 def warnings_of(votes: WeakVotes, audits: Sequence[LabelModelAudit]) -> tuple[str, ...]:
     """Return everything that changes how a reader should use the answer."""
     out = [
-        f"{one.name} says nothing about {100 * one.unknown_mass:.1f} % of the rows: they are"
+        f"{one.name} says nothing about {100 * one.unknown_mass:.1f}% of the rows: they are"
         " bounded by logic only"
         for one in audits
         if one.unknown_mass > 0

@@ -260,7 +260,7 @@ class CompareResult(Result):
                 "tier": tiers,
             },
             roles={"name": "model", "x": "score", "low": "low", "high": "high", "group": "tier"},
-            labels={"low": f"{100 * (1 - self.alpha):g} % interval"},
+            labels={"low": f"{100 * (1 - self.alpha):g}% interval"},
             unit=self.unit,
         )
         order = Figure(

@@ -381,7 +381,7 @@ def basis_of(result: CompareResult) -> str:
     """Say in one line what the intervals are about, and what they are adjusted for."""
     if result.per_cluster:
         return ""
-    level = f"{100 * (1 - result.alpha):g} %"
+    level = f"{100 * (1 - result.alpha):g}%"
     labels = "" if result.n_labels is None else f" from {count(result.n_labels)} labels"
     pairs = "" if result.pairs_total < 2 else f" Pairs are adjusted for all {result.pairs_total:,}."
     wider = any(

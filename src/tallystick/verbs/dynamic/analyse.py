@@ -513,7 +513,7 @@ def _forecast(result: LogResult, advice: Forecast) -> str:
     yes, no = f"the vote would get better{pays}", f"the vote would not get better{pays}"
     said = {"go on": f"go on, {yes}", "worth it": yes, "stop": f"stop, {no}", "not worth it": no}
     why = f"; {advice.reason}" if advice.reason else ""
-    shown = f"{numbers.points(span.low)} to {numbers.points(span.high)}, 90 % range"
+    shown = f"{numbers.points(span.low)} to {numbers.points(span.high)}, 90% range"
     return (
         f"Forecast for {who} like these: {said.get(advice.decision, 'cannot tell')} ({shown}){why}."
     )

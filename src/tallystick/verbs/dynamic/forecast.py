@@ -20,8 +20,8 @@ items that were wrong by one vote before them, u were repaired by both; of the :
 right by one vote, d were broken by both.
 
 The vote of both errs where more than half of the models do; a tie counts one half. The forecast
-decides little: on real learners "does it help at all" could be decided in 3 to 9 % of the cases,
-and at most 10 % of what was decided was wrong.
+decides little: on real learners "does it help at all" could be decided in 3 to 9% of the cases,
+and at most 10% of what was decided was wrong.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _ANY_TEAM = "the next two rounds come from the same mixture of teams or model fa
 
 @dataclass(frozen=True, kw_only=True)
 class Gain:
-    """A fall of the vote's risk: the estimate and its 90 % range."""
+    """A fall of the vote's risk: the estimate and its 90% range."""
 
     estimate: float | Unknown
     interval: Interval | Unknown
@@ -124,7 +124,7 @@ def forecast_panel(errors: Array, *, pays: float = 0.0) -> Forecast:
 
     .. math:: 2n \sum_w f_w \ln(\mathrm{EM}_w/\mathrm{BB}_w) > \chi^2_{.95}(\max(M-2, 1)). \tag{P4}
 
-    With s the spread over left-out pairs (odd M) or single models (even M), the 90 % range is
+    With s the spread over left-out pairs (odd M) or single models (even M), the 90% range is
 
     .. math:: [\min(\mathrm{BB}, \mathrm{EM}) - Qs,\; \max(\mathrm{BB}, \mathrm{EM}) + Qs],
               \qquad Q = t_{.95}(M-1)\sqrt{1 + 2/M}  \tag{P5}
@@ -457,8 +457,8 @@ def _refuted(counts: Array, mixed: Array, beta: Array) -> bool:
 # names, or they differ in their own error rates more than models of one learner do.
 #
 # The second sign was chosen on 280 simulated campaigns of one learner and 500 of mixed teams, of
-# kinds that the published score does not use (``docs/benchmarks/dynamic.md``): 96 % of the
-# decisions on mixed teams show it, and 54 % of those on one learner, most of which cannot be told
+# kinds that the published score does not use (``docs/benchmarks/dynamic.md``): 96% of the
+# decisions on mixed teams show it, and 54% of those on one learner, most of which cannot be told
 # anyway. What no log shows is a mixture whose models happen to be equally good: three such rounds
 # look like three rounds of one learner, and there the advice to go on was wrong in 5 of 21 cases.
 
@@ -466,8 +466,8 @@ def _refuted(counts: Array, mixed: Array, beta: Array) -> bool:
 FAR_APART = 0.04
 """Standard deviation of the rounds' own error rates above which they count as different teams.
 
-Wrong advice on mixed teams under one name, at .03 / .04 / .06 / never: 2.4 / 4.4 / 8.4 / 8.3 % of
-what was decided; decisions kept on one learner: 69 / 80 / 90 / 100 %. At .04 no more than 5 % are
+Wrong advice on mixed teams under one name, at .03 / .04 / .06 / never: 2.4 / 4.4 / 8.4 / 8.3% of
+what was decided; decisions kept on one learner: 69 / 80 / 90 / 100%. At .04 no more than 5% are
 wrong on 400 and on 1000 held-out items. That is half of what is allowed.
 """
 

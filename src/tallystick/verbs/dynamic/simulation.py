@@ -63,7 +63,7 @@ class Round:
     Parameters
     ----------
     risk, interval
-        Majority risk of the models so far, and where 90 % of the rollouts lie.
+        Majority risk of the models so far, and where 90% of the rollouts lie.
     epsilon
         Risk of the round's own model on the distribution it was trained on.
     worst_case, lower_bound
@@ -92,7 +92,7 @@ class DynamicResult(Result):
     statements
         What the table has no room for, in words.
     output_risk, output_interval, rollouts
-        Simulations: risk of the model that the design delivers, mean over rollouts and where 90 %
+        Simulations: risk of the model that the design delivers, mean over rollouts and where 90%
         of them lie; and how often it was run.
     """
 
@@ -302,7 +302,7 @@ def _verdict(design: str, done: Rollouts, output: Interval, rounds: tuple[Round,
     text = f"The {design} delivers a risk of {_risk(mean)}"
     if output.high - output.low > TOLERANCE:
         text += (
-            f" on average over {count(len(done.output_risk))} rollouts, 90 % of them between"
+            f" on average over {count(len(done.output_risk))} rollouts, 90% of them between"
             f" {_risk(output.low)} and {_risk(output.high)}"
         )
     text += f"; its first model alone has {_risk(first)}"
@@ -333,7 +333,7 @@ def _bounds(design: Design, epsilon: float | None, population: Population) -> li
 
 
 def _spread(risk: Array) -> tuple[Interval, ...]:
-    """Return where 90 % of the rollouts lie, by column."""
+    """Return where 90% of the rollouts lie, by column."""
     said: dict[str, Any] = {"level": 0.9, "guarantee": "under", "method": "rollouts"}
     said["assumption"] = "errors fall as simulated"
     ends = np.quantile(risk, (0.05, 0.95), axis=0).T.tolist()

@@ -56,7 +56,7 @@ _ENOUGH = 0.5
 
 CLAIM = 0.5
 """Share of alpha for the claim that a judge is beaten. Two equal judges with 20 to 400 labels: one
-of them was called the best on 1.7 to 2.2 % of 1,000 tables, on 3.5 to 3.7 % with all of alpha."""
+of them was called the best on 1.7 to 2.2% of 1,000 tables, on 3.5 to 3.7% with all of alpha."""
 
 
 def few_labels(

@@ -248,7 +248,7 @@ def plurality(given: Support) -> Support:
     """Return the vote shares as support, ties settled by the model.
 
     Where the votes refute the model, the plain majority is the better guide: on two real sets it
-    was wrong on 28 % of the items, the model's support on 33 %.
+    was wrong on 28% of the items, the model's support on 33%.
     """
     level = given.share + 1e-9 * given.support
     level = level / level.sum(axis=1, keepdims=True)

@@ -67,9 +67,9 @@ def logical(
     --------
     >>> votes = Tally.of({"ann": [0] * 6 + [1] * 4, "bob": [1] * 6 + [0] * 4})
     >>> print(logical(votes).statements[0].text)
-    Whatever the truth, one of ann and bob is right on at most 50.0 %: they disagree on 100.0 % of 10 items.
+    Whatever the truth, one of ann and bob is right on at most 50.0%: they disagree on 100.0% of 10 items.
     >>> print(logical(votes, prevalence={0: (0.9, 1.0)}).judges[0].interval)
-    [0.500, 0.700] (95 %, exact)
+    [0.500, 0.700] (95%, exact)
     """
     panel = Panel.of(votes, voters=judges, truth=truth, labels=labels)
     panel.require_items("logical")

@@ -70,7 +70,7 @@ def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
     return JudgeResult(
         verdict=told.verdict,
         sentences=told,
-        basis=f"{100 * (1 - question.alpha):g} % intervals, approximate, from {count(read.n)}"
+        basis=f"{100 * (1 - question.alpha):g}% intervals, approximate, from {count(read.n)}"
         " labels that were drawn by label.",
         decision="decided" if settled else "undecided",
         needed=None if settled else Needed(None, _more(session)),

@@ -63,7 +63,7 @@ NO_INTERVAL = Unknown(
 )
 RANGE_HELD = (
     "the range is no interval. It runs from twice the largest to half of the smallest of several"
-    " estimates of the error rate. In simulations it held for 99 % of the judges; in one family of"
+    " estimates of the error rate. In simulations it held for 99% of the judges; in one family of"
     " language models, which share their errors, for three judges of six"
 )
 NOT_CALIBRATED = Unknown(
@@ -108,7 +108,7 @@ def picked_by(prevalence: Mapping[Label, tuple[float, float]]) -> str:
 def basis_of(n_labels: int, alpha: float) -> str:
     """Say in one line what intervals from labels rest on."""
     return (
-        f"{100 * (1 - alpha):g} % intervals from {count(n_labels)} random labels, valid whatever"
+        f"{100 * (1 - alpha):g}% intervals from {count(n_labels)} random labels, valid whatever"
         " errors the judges have in common."
     )
 
@@ -149,7 +149,7 @@ def spread(shares: Sequence[float]) -> str:
     r"""Return the lowest and the highest of some shares.
 
     >>> spread([0.8, 0.75, 0.9]).replace("\xa0", " "), spread([0.8]).replace("\xa0", " ")
-    ('75.0 % to 90.0 %', '80.0 %')
+    ('75.0% to 90.0%', '80.0%')
     """
     low, high = percent(min(shares)), percent(max(shares))
     return low if low == high else f"{low} to {high}"

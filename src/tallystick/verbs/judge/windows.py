@@ -2,7 +2,7 @@
 
 Change is not looked for window by window. All items pass through one watch (the rank e-detector of
 `tallystick.stats.stream`), in blocks of 25 whatever the window is, so a small lasting drift adds
-up. What it promises: at most 5 % false alarms per 10,000 items while blocks are exchangeable.
+up. What it promises: at most 5% false alarms per 10,000 items while blocks are exchangeable.
 """
 
 from __future__ import annotations

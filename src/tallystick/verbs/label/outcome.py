@@ -302,7 +302,7 @@ _STOPS = {
 
 def verdict_of(where: Standing, task: LabelTask, *, alpha: float) -> str:
     """Say the answer, its number, its doubt, and whether to go on."""
-    parts = [*_answer(where, task, f"{100 * (1 - alpha):g} %, whenever you stop")]
+    parts = [*_answer(where, task, f"{100 * (1 - alpha):g}%, whenever you stop")]
     if where.stop is not None:
         parts.append(_STOPS[where.stop])
     elif where.forecast:

@@ -78,7 +78,7 @@ def evaluate(source: Any, **options: Any) -> ScoreResult:
 
     Examples
     --------
-    The judge passes 84 % of the old outputs and 87 % of the new ones. People graded 40 of each.
+    The judge passes 84% of the old outputs and 87% of the new ones. People graded 40 of each.
 
     >>> rows = [
     ...     {"id": i, "system": system, "gpt": int(i % 100 < kind), "human": human}

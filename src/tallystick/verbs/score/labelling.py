@@ -27,7 +27,7 @@ from tallystick.table.session import Session
 from tallystick.table.words import as_word
 from tallystick.verbs.score.question import ScoreQuestion
 
-_UNITS = "means of grades are shown as shares of the scale: 0 % is {:g}, 100 % is {:g}"
+_UNITS = "means of grades are shown as shares of the scale: 0% is {:g}, 100% is {:g}"
 
 PASS, FAIL = "pass", "fail"
 """The answers that people are offered where the table shows no word of its own."""

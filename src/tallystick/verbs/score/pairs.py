@@ -552,7 +552,7 @@ def settle_plan(
     # What was graded did not settle it, so a forecast of fewer labels than that is not believed.
     least = min(1.1 * pair.common, most)
     low, guess, high = (max(min(size, most), least) for size in sizes)
-    # With 95 % of all items graded the pair is as good as known, settled or not.
+    # With 95% of all items graded the pair is as good as known, settled or not.
     enough = guess < 0.95 * most
 
     spread, middle = label_range(low, high, most), label_range(guess, guess, most)

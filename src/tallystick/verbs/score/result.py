@@ -312,7 +312,7 @@ class ScoreResult(Result):
             title=title,
             columns=columns,
             roles={**roles, **({"settled": "settled"} if "settled" in rest else {})},
-            labels={**labels, "low": f"{100 * (1 - self.alpha):g} % interval"},
+            labels={**labels, "low": f"{100 * (1 - self.alpha):g}% interval"},
             unit=unit,
         )
 

@@ -442,9 +442,7 @@ def _nearly(order: SessionOrder, rows: Sequence[SystemRow], units: Units) -> str
 def _reason(order: SessionOrder, alpha: float) -> str:
     """Say that the session settled it, after how many items, and how sure that is."""
     sure = (
-        "certain, on these items"
-        if order.certain
-        else f"{100 * (1 - alpha):g} %, whenever you stop"
+        "certain, on these items" if order.certain else f"{100 * (1 - alpha):g}%, whenever you stop"
     )
     items = "item" if order.labelled == 1 else "items"
     return f"The labelling session settled it after {count(order.labelled)} {items} ({sure})."

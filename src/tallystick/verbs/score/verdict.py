@@ -212,11 +212,11 @@ def basis(
     """
     kind = "exact" if question.certified else "approximate"
     where = f" on {count(items)} {plural(outputs.unit, items)}" if items else ""
-    level = f"{100 * (1 - question.alpha):g} % intervals"
+    level = f"{100 * (1 - question.alpha):g}% intervals"
     text = f"{level}, {kind}, from {count(outputs.n_labels)} human grades{where}."
     if outputs.turned:
         low, high = outputs.scale or (0.0, 1.0)
-        whole = f"{low + high:g}" if outputs.scale else "100 %"
+        whole = f"{low + high:g}" if outputs.scale else "100%"
         text += f" Lower is better in the table: these scores are {whole} minus what it says."
     if question.target_mix is not None:
         text += " Scores are those of the target mix, and not of the mix of this table."

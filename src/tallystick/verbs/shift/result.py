@@ -318,7 +318,7 @@ class ShiftResult(Result):
                 "high": [row["interval"].high for row in known],
             },
             {"name": "what", "x": "change", "low": "low", "high": "high"},
-            {"low": f"{100 * self.interval[0][0].level:g} % interval"},
+            {"low": f"{100 * self.interval[0][0].level:g}% interval"},
             unit="number" if graded else "points",
         )
         return forest, matrix

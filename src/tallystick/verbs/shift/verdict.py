@@ -301,10 +301,10 @@ _ALLOWED = ": the estimates count them as wrong, the intervals allow for"
 
 
 def unread_warnings(texts: Sequence[str], *, answers: int) -> tuple[str, ...]:
-    r"""Warn if more than 2 % of the answers were neither read nor refusals, with three of them.
+    r"""Warn if more than 2% of the answers were neither read nor refusals, with three of them.
 
     >>> unread_warnings(["Hm."] * 3, answers=100)
-    ("3 of 100 answers (3.0\xa0%) could not be read as a label, e.g. 'Hm.'; see --answer",)
+    ("3 of 100 answers (3.0%) could not be read as a label, e.g. 'Hm.'; see --answer",)
     """
     texts = [text for text in texts if not is_refusal(text)]
     if len(texts) <= UNREAD_SHARE * answers:
