@@ -284,7 +284,7 @@ def describe(tally: Tally) -> TallyResult:
         verdict = (
             f"{unit} of {columns} show {tally.patterns:,} of {_number(possible)} possible patterns;"
             f" the commonest is {_text(tally.names, _pattern(tally, most))}"
-            f" ({tally.counts[most] / tally.n:.0%}).".replace("%)", " %)")
+            f" ({tally.counts[most] / tally.n:.0%})."
         )
     if tally.sources.repeats:
         told = ", ".join(tally.sources.repeats)
