@@ -31,7 +31,7 @@ from tallystick.table.reading_facts import agreement
 from tallystick.table.session_rows import distinct_rows
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
-from tallystick.table.words import as_pass_fail, is_no_answer
+from tallystick.table.words import as_pass_fail, is_no_answer, number_of
 
 LEVEL = 0.001
 """The chance of a false doubt about one table, all that is looked at together."""
@@ -570,19 +570,12 @@ def _vote_looks(votes: LabelView, speaks: str) -> list[LabelView]:
     votes = votes.take(_needed(votes)) if speaks == "disagreements" else votes
     if len(votes.labels) <= _MOST_LABELS:
         return [votes]
-    numbers = np.array([_number(one) for one in votes.labels])
+    numbers = np.array([number_of(one) for one in votes.labels], np.float64)
     if np.isnan(numbers).any():
         return [replace(votes, labels=())]
     values, rank = np.unique(numbers, return_inverse=True)
     ranks = np.append(rank, -1).astype(np.int64)[votes.codes]
     return [votes.of("order", (name,), ranks[:, j], values) for j, name in enumerate(votes.names)]
-
-
-def _number(cell: Any) -> float:
-    try:
-        return float(cell)
-    except (TypeError, ValueError):
-        return math.nan
 
 
 def _needed(votes: LabelView) -> Bools:
@@ -982,7 +975,7 @@ def _differences(data: Data, names: tuple[str, ...]) -> tuple[Floats, Ints]:
     rows = np.flatnonzero((codes >= 0).all(axis=1))
     if truth is not None:
         return (codes[rows, :-1] == codes[rows, -1:]).astype(np.float64), rows
-    numbers = np.array([_number(one) for one in coded.labels])
+    numbers = np.array([number_of(one) for one in coded.labels], np.float64)
     if np.isnan(numbers).any():
         numbers = np.arange(len(numbers), dtype=np.float64) * (len(numbers) == 2)
     return numbers[codes[rows]], rows

@@ -33,6 +33,7 @@ from tallystick.table.words import (
     is_never_true,
     is_no_answer,
     is_tie,
+    number_of,
     two_vocabularies,
 )
 
@@ -463,7 +464,7 @@ def one_spelling(data: Data) -> Data:
         return data
     texts = [text for column in written.values() for text in column]
     decides = [written[truth]] if truth is not None else list(written.values())
-    if not any(_as_number(text) is not None for text in texts):
+    if not any(number_of(text) is not None for text in texts):
         if any(_tells_apart([one for one in own if not is_never_true(one)]) for own in decides):
             return data
         why = f"as in the truth {truth!r}" if truth else "since no column tells them apart"
@@ -509,11 +510,6 @@ def _pair(written: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], tuple[
 def _tells_apart(texts: Sequence[str]) -> bool:
     """Say whether one column writes one label in two ways."""
     return len({spelling(text) for text in texts}) < len(texts)
-
-
-def _as_number(text: str) -> float | None:
-    found = spelling(text)
-    return None if isinstance(found, str) or found is None else float(found)
 
 
 def _is_fraction(text: str) -> bool:

@@ -409,6 +409,10 @@ def _tested(look: Look, voters: Sequence[str], reference: str | None = None) -> 
     voters = _without_sparse(look, voters)
     look.doubt(voters, reference)
     odd = _odd(look, voters, reference)
+    unlike = _written_otherwise(look, voters, odd)
+    look.leave(unlike, "written otherwise, and says nothing about the others")
+    odd = [n for n in odd if n not in unlike]
+    voters = [n for n in voters if n not in unlike]
     if not odd:
         return _taken(look, voters, "by content")
     rest = [n for n in voters if n not in odd]
@@ -421,6 +425,18 @@ def _tested(look: Look, voters: Sequence[str], reference: str | None = None) -> 
         f" ({_said(look, odd)}) {'say' if len(odd) > 1 else 'says'} nothing about {about}.",
         *groups,
     )
+
+
+def _written_otherwise(look: Look, voters: Sequence[str], odd: Sequence[str]) -> list[str]:
+    """Return the odd ones of many rows that are no votes by two signs: they agree with nothing, and
+    they say True and False where all others say pass and fail.
+    """
+    rest = [n for n in voters if n not in odd]
+    if look.sample.rows < _MANY or not rest:
+        return []
+    # As text: True is 1 in Python, and not in a table.
+    words = {str(label) for n in rest for label in look.facts[n].labels}
+    return [n for n in odd if not {str(label) for label in look.facts[n].labels} & words]
 
 
 def _forms(look: Look, name: str) -> frozenset[str]:
@@ -808,6 +824,14 @@ def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
             f"{look.source}: no column holds scores. If {names(words) or 'columns'} hold answers,"
             " name the true answers (--truth); else name the models (--models)"
         )
+    told = _told_by_content(look, marks, whole, decimals)
+    if told:
+        look.leave(
+            [n for n in (*marks, *numbers) if n not in told], "says nothing about the others"
+        )
+        marks = [n for n in marks if n in told]
+        numbers = [n for n in numbers if n in told]
+        whole, decimals = ([n for n in kind if n in told] for kind in (whole, decimals))
     group = [n for n in look.facts if n in (*marks, *numbers)]
     top = 1.0 if all(look.facts[n].is_inside(0, 1) for n in group) else 100.0
     inside = all(look.facts[n].is_inside(0, top) for n in group)
@@ -824,6 +848,34 @@ def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     if len(marks) > 2 and not numbers:
         raise _all_or_truth(look, _telling(look, marks))
     raise _which_scores(look, marks, whole, decimals)
+
+
+def _told_by_content(
+    look: Look, marks: Sequence[str], whole: Sequence[str], decimals: Sequence[str]
+) -> list[str]:
+    """Return the columns of one kind that follow one another, if all others are of another kind
+    and follow none of them; nothing where that is not clear.
+    """
+    every = [*marks, *whole, *decimals]
+    if look.sample.rows < _MANY or not 2 < len(every) <= _MOST_PAIRED:
+        return []
+    z = _strengths(look, every)[1]
+    place = {name: k for k, name in enumerate(every)}
+    written: dict[frozenset[str], list[str]] = {}
+    for name in marks:
+        written.setdefault(_forms(look, name), []).append(name)
+    for kind in (*written.values(), decimals, whole):
+        inside = [place[n] for n in kind]
+        outside = [place[n] for n in every if n not in kind]
+        if len(kind) < 2 or not outside:
+            continue
+        tied = all(
+            np.nanmax(np.delete(z[k][inside], j)) >= _SURE[True] for j, k in enumerate(inside)
+        )
+        apart = not (np.abs(z[np.ix_(inside, outside)]) >= _SURE[False]).any()
+        if tied and apart and _one_range(look, kind):
+            return list(kind)
+    return []
 
 
 def _one_range(look: Look, columns: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from tallystick.table.cells import Label, spelling
+from tallystick.table.cells import NUMBER, Label, spelling
 
 NO_ANSWER = frozenset(
     (
@@ -121,6 +121,16 @@ def is_never_true(label: Label) -> bool:
     (True, True, False)
     """
     return as_word(label) in NEVER_TRUE
+
+
+def number_of(label: Label) -> float | None:
+    """Return a cell as a number, None if it is not one."""
+    if isinstance(label, bool):
+        return float(label)
+    if isinstance(label, int | float):
+        return float(label) if abs(label) < float("inf") else None
+    text = str(label).strip()
+    return float(text) if NUMBER.fullmatch(text) else None
 
 
 def as_pass_fail(labels: Iterable[Label]) -> Mapping[Label, float] | None:
