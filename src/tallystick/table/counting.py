@@ -20,7 +20,7 @@ from tallystick.table.cells import (
     plain,
     too_many,
 )
-from tallystick.table.engine import as_numpy, codes_of
+from tallystick.table.engine import as_arrow, as_numpy, codes_of
 from tallystick.table.patterns import Codes, Counts, Recipe
 
 _SAMPLE = 1 << 16
@@ -84,7 +84,7 @@ def count_columns(columns: Mapping[str, Any], recipe: Recipe) -> Counted:
     if recipe.weight is None:
         groups = table.group_by(keys).aggregate([([], "count_all")])
     else:
-        weights = pa.array(weights_of(recipe.weight, columns[recipe.weight]))
+        weights = as_arrow(weights_of(recipe.weight, columns[recipe.weight]))
         # One thread: sums of fractions depend on the order in which they are added.
         rows = table.append_column("weight", weights).group_by(keys, use_threads=False)
         groups = rows.aggregate([("weight", "sum")]).rename_columns([*keys, "count_all"])
@@ -143,8 +143,10 @@ def as_cells(name: str, column: Any, *, most: int = MOST_LABELS) -> Cells:
             raise InputError(f"column {name!r} must be one-dimensional, got shape {column.shape}")
         if column.dtype.kind not in "biufU":
             raise not_labels(name, f"has dtype {column.dtype}")
-        numbers = column.astype(np.float32) if column.dtype == np.float16 else column
-        column = pa.array(np.asarray(numbers), mask=mask)
+        numbers = np.asarray(column.astype(np.float32) if column.dtype == np.float16 else column)
+        # Arrow's own way loads pandas, for half a second, wherever it is installed.
+        simple = mask is None and column.dtype.kind in "iuf"
+        column = as_arrow(numbers) if simple else pa.array(numbers, mask=mask)
     if not hasattr(column, "dictionary_encode"):
         return _by_identity(name, column, most)
 
@@ -189,8 +191,6 @@ def combined(column: Any) -> Any:
 
 def _by_identity(name: str, column: Sequence[Any], most: int) -> Cells:
     """Return arbitrary Python objects as numbers with their labels, telling 1 from True."""
-    import pyarrow as pa
-
     seen: dict[Any, int] = {}
     labels: list[Label] = []
     codes = np.empty(len(column), np.int32)
@@ -204,15 +204,13 @@ def _by_identity(name: str, column: Sequence[Any], most: int) -> Cells:
             if code > most:
                 raise too_many(name, code + 1, labels)
         codes[row] = code
-    return Cells(name, pa.array(codes), labels)
+    return Cells(name, as_arrow(codes), labels)
 
 
 def _cut(name: str, column: Any, recipe: Recipe) -> Cells:
     """Return the bin of every number: bin i is ``edges[i] <= x < edges[i + 1]``, the last one
     closed; NaN is missing.
     """
-    import pyarrow as pa
-
     edges = recipe.cut[name]
     numbers = numbers_of(name, column, "cut", recipe.missing)
     bins = np.searchsorted(np.asarray(edges), numbers, side="right") - 1
@@ -223,7 +221,8 @@ def _cut(name: str, column: Any, recipe: Recipe) -> Cells:
             f"column {name!r} holds {float(numbers[outside][0])!r}, outside cut[{name!r}] ="
             f" [{edges[0]!r} … {edges[-1]!r}]: widen the edges, with -inf and inf if need be"
         )
-    return Cells(name, pa.array(bins, mask=np.isnan(numbers)))
+    bins[np.isnan(numbers)] = len(edges) - 1
+    return Cells(name, as_arrow(bins), (*range(len(edges) - 1), None))
 
 
 def numbers_of(
