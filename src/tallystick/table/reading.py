@@ -400,7 +400,10 @@ def _from_rows(data: Data, roles: Roles, voters: Sequence[str]) -> dict[str, Any
         counts[key] = facts[name].distinct
         # A sample does not show them all. An item may be called 99, which is no answer elsewhere.
         if facts[name].seen < facts[name].filled or (key == "items" and data.rules.missing):
-            [(counts[key],)] = table.query(f"select count(distinct {identifier(name)}) from rows")
+            # Whether items repeat is known by now; counting different texts takes a table of them.
+            once = key == "items" and not table.repeats(name)
+            cells = f"count({'' if once else 'distinct '}{identifier(name)})"
+            [(counts[key],)] = table.query(f"select {cells} from rows")
     if counts.get("items") == rows:
         del counts["items"]
 
