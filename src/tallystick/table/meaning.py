@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import AskError, InputError
 from tallystick.table.cells import (
@@ -453,12 +453,13 @@ def one_spelling(data: Data) -> Data:
     if data.rules.coerce or data.in_engine:
         return data
     truth, tokens = data.roles.truth, frozenset(data.rules.missing)
-    written: dict[str, list[str]] = {}
-    for name in data.roles.columns("truth", *VOTES):
-        found = _texts(data.held, name)
-        if found is None:
-            return data
-        written[name] = [one for one in found if not (is_missing(one, tokens) or is_no_answer(one))]
+    found = _texts(data.held, data.roles.columns("truth", *VOTES))
+    if found is None:
+        return data
+    written = {
+        name: [one for one in texts if not (is_missing(one, tokens) or is_no_answer(one))]
+        for name, texts in found.items()
+    }
     pair = _pair(written)
     if pair is None:
         return data
@@ -482,18 +483,29 @@ def one_spelling(data: Data) -> Data:
     return replace(data, rules=replace(data.rules, coerce=True), notes=(*data.notes, note))
 
 
-def _texts(held: Table | Tally, column: str) -> list[str] | None:
-    """Return the different cells of a column of text, sorted; None for any other column."""
+def _texts(held: Table | Tally, columns: Sequence[str]) -> dict[str, list[str]] | None:
+    """Return the different cells of columns of text, sorted; None if one is no column of text."""
     if isinstance(held, Tally):
-        found = [one for one in held.labels[column] if not is_missing(one)]
-    elif held.kinds.get(column) != "text":
-        return None
+        found: dict[str, list[Any]] = {
+            name: [one for one in held.labels[name] if not is_missing(one)] for name in columns
+        }
     else:
-        name = identifier(column)
-        asked = f"select distinct {name} from rows where {name} is not null limit {_MOST_SPELLED}"
-        found = [cell for (cell,) in held.query(asked)]
-    texts = [one for one in found if isinstance(one, str)]
-    return sorted(texts) if len(texts) == len(found) < _MOST_SPELLED else None
+        kinds = held.kinds
+        if not columns:
+            return {}
+        if any(kinds.get(name) != "text" for name in columns):
+            return None
+        # All columns at once: a question for each of 500 workers took three seconds.
+        names = ", ".join(map(identifier, columns))
+        each = f"select distinct name, cell from (unpivot rows on {names} into name name value cell)"
+        most = f"row_number() over (partition by name) <= {_MOST_SPELLED}"
+        found = {name: [] for name in columns}
+        for name, cell in held.query(f"select name, cell from ({each}) qualify {most}"):
+            found[name].append(cell)
+    for texts in found.values():
+        if len(texts) >= _MOST_SPELLED or not all(isinstance(one, str) for one in texts):
+            return None
+    return {name: sorted(texts) for name, texts in found.items()}
 
 
 def _pair(written: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], tuple[str, str]] | None:
