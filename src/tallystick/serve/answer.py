@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -30,7 +30,6 @@ from tallystick.serve.rows import (
     raw_rows,
 )
 from tallystick.serve.streams import find_stream
-from tallystick.serve.worker import Computed, WorkerOrder
 from tallystick.table import (
     Reading,
     Tally,
@@ -337,15 +336,10 @@ class CountedRows:
         }
 
 
-def stream_tally(reader: Reader, book: StreamBook, span: Span, *, by: str | None = None) -> Tally:
-    """Return the kept counts of a span: votes, truth, and the slices of *by* where it is named."""
-    return counted_rows(reader, book, span, by=by).tally
-
-
 def counted_rows(
     reader: Reader, book: StreamBook, span: Span, *, by: str | None = None
 ) -> CountedRows:
-    """Return the same with what is known of the rows beside."""
+    """Return the kept counts of a span, by the slices of *by* where it is named, and what is beside."""
     where, values = span.condition()
     cells: dict[tuple[int, str | None], int] = {}
     slices: set[int] = set()
@@ -469,18 +463,14 @@ def _arrow_columns(
     return columns
 
 
-# What the worker makes: results as JSON, pictures, tallies and Parquet files.
+# What the worker makes: results as JSON, and tallies. Both begin with the version of the stream.
 
 
-def _span(order: WorkerOrder) -> Span:
-    held = dict(order.span)
-    slices = tuple((name, value) for name, value in held.pop("slices", ()))
-    return Span(slices=slices, **held)
-
-
-def result(store: Store, order: WorkerOrder) -> Computed:
+def result(
+    store: Store, name: str, verb: str, given: Mapping[str, Sequence[str]], span: Span
+) -> tuple[int, bytes]:
     """Return the command line's JSON, with ``as_of`` and the command that gives the same."""
-    found = answer_stream(store, order.stream, order.verb, order.given, _span(order))
+    found = answer_stream(store, name, verb, given, span)
     body: dict[str, Any]
     if found.result is not None:
         body = json.loads(to_json(found.result.to_dict()))
@@ -491,14 +481,10 @@ def result(store: Store, order: WorkerOrder) -> Computed:
         if body["decision"] == "decided" and any(one.grave for one in found.doubts):
             body["decision"] = "undecided"
     else:
-        body = _unknowable(order.verb, found.why)
+        body = _unknowable(verb, found.why)
     body["as_of"] = found.as_of
     body["command"] = found.command
-    return Computed(
-        status=200,
-        body=json.dumps(body, ensure_ascii=False, allow_nan=False).encode(),
-        head={"as_of": found.as_of, "version": found.version, "command": found.command},
-    )
+    return found.version, json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
 
 
 def _unknowable(verb: str, why: str) -> dict[str, Any]:
@@ -519,34 +505,13 @@ def _unknowable(verb: str, why: str) -> dict[str, Any]:
     }
 
 
-def tally(store: Store, order: WorkerOrder) -> Computed:
+def tally(store: Store, name: str, span: Span) -> tuple[int, bytes]:
     """Return the kept counts as an Arrow file that ``Tally.load`` reads."""
     with store.snapshot() as reader:
-        stream = find_stream(reader, order.stream)
-        span = _span(order)
-        counts = stream_tally(reader, book_of(reader, stream, span, way="even"), span)
+        stream = find_stream(reader, name)
+        book = book_of(reader, stream, span, way="even")
+        counts = counted_rows(reader, book, span).tally
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stream.tally"
         counts.save(path)
-        return Computed(status=200, body=path.read_bytes(), head={"version": stream.version})
-
-
-def parquet(store: Store, order: WorkerOrder) -> Computed:
-    """Write the rows as Parquet to a file that the server sends and deletes."""
-    import pyarrow.parquet as pq
-
-    with store.snapshot() as reader:
-        stream = find_stream(reader, order.stream)
-        span = _span(order)
-        table = arrow_rows(reader, book_of(reader, stream, span), span)
-    with tempfile.NamedTemporaryFile(suffix=".parquet", delete=False) as held:
-        pq.write_table(table, held)
-    return Computed(status=200, body=held.name.encode(), head={"version": stream.version})
-
-
-COMPUTED: Mapping[str, Callable[[Store, WorkerOrder], Computed]] = {
-    "result": result,
-    "tally": tally,
-    "parquet": parquet,
-}
-"""What the worker can be asked for."""
+        return stream.version, path.read_bytes()

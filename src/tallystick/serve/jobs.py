@@ -22,7 +22,7 @@ from starlette.responses import Response
 from tallystick.serve.auth import Doorkeeper
 from tallystick.serve.database import Reader, Store, Transaction
 from tallystick.serve.routes import Incoming, plain_problem_page, route
-from tallystick.serve.worker import WorkerLanes
+from tallystick.serve.worker import Workers
 from tallystick.serve.writer import Boundary, Together, Writer
 
 if TYPE_CHECKING:
@@ -415,7 +415,7 @@ class Service:
         self.problem_page: Callable[[HttpProblem], Response] = plain_problem_page
         self._readers = ThreadPoolExecutor(max_workers=8, thread_name_prefix="tallystick-read")
         self._waiters = ThreadPoolExecutor(max_workers=16, thread_name_prefix="tallystick-wait")
-        self.worker = WorkerLanes(store.address())
+        self.worker = Workers(store.address())
         self._closers: list[Callable[[], None]] = []
         self._closed = False
 

@@ -11,7 +11,6 @@ import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
@@ -22,7 +21,6 @@ from tallystick.serve.ingest import TRUTH
 from tallystick.serve.jobs import Service
 from tallystick.serve.queue import Chances, FramePlan, plan_frame, population
 from tallystick.serve.streams import StreamRecord, find_stream
-from tallystick.serve.worker import WorkerOrder
 
 GRAVE = 0.05
 """Share of rows, or of draws, from which a doubt leaves the decision open."""
@@ -228,37 +226,25 @@ async def make_frame(service: Service, name: str, order: FrameOrder) -> FrameBod
     stream = await service.reading(lambda reader: find_stream(reader, name))
     span = span_of(order.window, [], now=service.clock())
     overlap = stream.settings.overlap if order.overlap is None else order.overlap
-    args = {
-        "stream": name,
-        "budget": order.budget,
-        "overlap": min(max(overlap, 0.0), 1.0),
-        "low": span.low,
-        "high": span.high,
-        "seed": secrets.randbits(62),
-    }
+    given = (order.budget, min(max(overlap, 0.0), 1.0), span, secrets.randbits(62))
     # The scan and its mathematics belong into the worker, so that the server stays quick and small.
-    ask = WorkerOrder(kind="tallystick.serve.queue_doubts:planned", args=args)
-    found = await service.waiting(lambda: service.worker.ask(ask, patience=120.0))
-    plan = msgspec.json.decode(found.body, type=FramePlan)
+    plan: FramePlan = await service.waiting(
+        lambda: service.worker.ask("queue_doubts:planned", name, *given, patience=120.0)
+    )
     return await service.commit(
         lambda transaction: _kept(transaction, stream, order, plan, overlap, service.clock())
     )
 
 
-def planned(store: Store, args: dict[str, Any]) -> bytes:
+def planned(
+    store: Store, name: str, budget: int, overlap: float, span: Span, seed: int
+) -> FramePlan:
     """Draw rows: what the worker does."""
     with store.read() as reader:
-        stream = find_stream(reader, args["stream"])
+        stream = find_stream(reader, name)
         labels = _label_counts(reader, stream)
-    found = population(store, stream, low=args["low"], high=args["high"])
-    plan = plan_frame(
-        found,
-        budget=args["budget"],
-        overlap=args["overlap"],
-        labels=labels,
-        seed=args["seed"],
-    )
-    return msgspec.json.encode(plan)
+    found = population(store, stream, low=span.low, high=span.high)
+    return plan_frame(found, budget=budget, overlap=overlap, labels=labels, seed=seed)
 
 
 def _label_counts(reader: Reader, stream: StreamRecord) -> dict[int, int]:

@@ -541,10 +541,11 @@ class People:
     open: tuple[OpenDisagreement, ...]
 
 
-def people(store: Store, args: dict[str, Any]) -> bytes:
-    """Return the people of a stream as JSON: what the worker does."""
-    with store.read() as reader:
-        return msgspec.json.encode(people_of(reader, find_stream(reader, args["name"])))
+def people(store: Store, name: str) -> tuple[int, bytes]:
+    """Return the version of a stream, and its people as JSON: what the worker does."""
+    with store.snapshot() as reader:
+        stream = find_stream(reader, name)
+        return stream.version, msgspec.json.encode(people_of(reader, stream))
 
 
 def people_of(reader: Reader, stream: StreamRecord, *, most: int = 50) -> People:

@@ -100,22 +100,20 @@ def ask_view(
     service: Service, stream: StreamRecord, verb: str, *, by: str = "", draw: str = ""
 ) -> StreamView:
     """Ask the worker, or the memory if the stream has not changed. Call it in a thread."""
-    args = {"name": stream.name, "question": verb, "by": by, "draw": draw}
-    kind = "tallystick.serve.pages.stream:view"
-    found, _ = computed(service, kind, stream, verb, {}, Span(), **args)
-    return msgspec.json.decode(found.body, type=StreamView)
+    found, _ = computed(service, "pages.stream:view", stream, verb, by, draw)
+    return msgspec.json.decode(found, type=StreamView)
 
 
-def view(store: Store, args: dict[str, Any]) -> bytes:
+def view(store: Store, name: str, verb: str, by: str, draw: str) -> tuple[int, bytes]:
     """Ask a question about a stream and return what its page shows: what the worker does."""
     from tallystick.serve.answer import answer_stream  # the server itself never computes
 
-    verb, by = args["question"], args["by"]
-    span = Span(label_draw=args["draw"])
-    found = answer_stream(store, args["name"], verb, {"by": [by]} if by else {}, span)
+    given = {"by": [by]} if by else {}
+    found = answer_stream(store, name, verb, given, Span(label_draw=draw))
     if found.result is None:
         why = f"Nothing can be said yet: {found.why}."
-        return msgspec.json.encode(StreamView(verb, why, found.command, found.as_of))
+        shown = StreamView(verb, why, found.command, found.as_of)
+        return found.version, msgspec.json.encode(shown)
     result = found.result
     body = json.loads(json.dumps(result.to_dict(), default=str))
     opening, needed, labels = result.opening, body.get("needed"), body.get("n_labels")
@@ -146,7 +144,7 @@ def view(store: Store, args: dict[str, Any]) -> bytes:
             if not one.get("verdict")
         ],
     )
-    return msgspec.json.encode(shown)
+    return found.version, msgspec.json.encode(shown)
 
 
 def _drawn(figure: Figure) -> StreamPicture:
@@ -455,11 +453,10 @@ async def get_people(incoming: Incoming) -> Response:
         return {"stream": stream, "frames": frames_of(reader, stream), "reasons": reasons}
 
     found = await service.reading(look)
-    kind = "tallystick.serve.queue_turns:people"
     answer, _ = await service.waiting(
-        lambda: computed(service, kind, found["stream"], "people", {}, Span(), name=name)
+        lambda: computed(service, "queue_turns:people", found["stream"])
     )
-    people = msgspec.json.decode(answer.body, type=People)
+    people = msgspec.json.decode(answer, type=People)
     if not people.people:
         headline = "Nobody has labelled anything yet."
     elif not people.twice:
