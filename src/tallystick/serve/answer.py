@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -20,14 +20,11 @@ from tallystick.serve.ingest import CODES, TRUTH
 from tallystick.serve.queue_doubts import DrawDoubt, label_doubts
 from tallystick.serve.results import arguments, call_of, counts_suffice, label_way
 from tallystick.serve.rows import (
-    Cells,
     StreamBook,
     StreamTable,
     book_of,
-    grade_texts,
     label_rows,
-    learn,
-    raw_rows,
+    pieces,
 )
 from tallystick.serve.streams import find_stream
 from tallystick.table import (
@@ -408,59 +405,14 @@ def arrow_rows(reader: Reader, book: StreamBook, span: Span) -> Any:
     """Return the rows of a span as a table of text, as a CSV file would be read."""
     import pyarrow as pa
 
-    names = book.table.columns
-    schema = pa.schema([(name, pa.string()) for name in names])
-    patterns: dict[int, Cells] = {}
-    batches = []
-    for piece in raw_rows(reader, book, span):
-        learn(reader, book, {one[4] for one in piece}, patterns)
-        batches.append(pa.record_batch(_arrow_columns(book, piece, patterns), schema=schema))
+    schema = pa.schema([(name, pa.string()) for name in book.table.columns])
+    batches = [
+        pa.record_batch(
+            [pa.array(column, pa.string()) for column in zip(*piece, strict=True)], schema=schema
+        )
+        for piece in pieces(reader, book, span)
+    ]
     return pa.Table.from_batches(batches, schema=schema)
-
-
-def _arrow_columns(
-    book: StreamBook, piece: Sequence[tuple[Any, ...]], patterns: Mapping[int, Cells]
-) -> list[Any]:
-    """Return the columns of a piece of rows, as `tallystick.serve.rows.pieces` orders them.
-
-    Words are made once per pattern and slice and taken by their place, so that Python's loop runs
-    over items and not over cells.
-    """
-    import pyarrow as pa
-
-    table = book.table
-    ids, items, systems, slices, held, packed = zip(*piece, strict=True)
-
-    def texts(cells: Iterable[str | None]) -> Any:
-        return pa.array(list(cells), pa.string())
-
-    def taken(keys: Sequence[int], words: Mapping[int, Sequence[str | None]]) -> list[Any]:
-        """Return one column per word of a key."""
-        order = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-        places = pa.array([order[key] for key in keys], pa.int32())
-        return [texts(cells).take(places) for cells in zip(*map(words.get, order), strict=True)]
-
-    columns = [texts(items)]
-    if table.has_systems:
-        columns += [texts(map(str, ids)), texts(one or None for one in systems)]
-    *votes, truths = taken(held, {one: (*votes, truth) for one, (votes, truth) in patterns.items()})
-    columns += votes
-    if table.grades:
-        numbers = list(table.grades.values())
-        rows = [grade_texts(one, numbers) for one in packed]
-        columns += [texts(column) for column in zip(*rows, strict=True)]
-    if table.slices:
-        marks = {one: [body.get(k) for k in table.slices] for one, body in book.slices.items()}
-        columns += taken(slices, marks)
-    if table.has_truth:
-        counted = book.counted
-        if counted is not None:
-            cells = zip(ids, truths.to_pylist(), strict=True)
-            truths = texts(truth if one in counted else None for one, truth in cells)
-        columns.append(truths)
-    if table.has_chances:
-        columns.append(texts(map(book.chance_text, ids)))
-    return columns
 
 
 # What the worker makes: results as JSON, and tallies. Both begin with the version of the stream.

@@ -31,7 +31,7 @@ from tallystick.serve.database import Reader, Transaction
 from tallystick.serve.ingest import CODES, unpack_codes
 from tallystick.serve.jobs import Held, job
 from tallystick.serve.routes import Incoming, Parameter, route
-from tallystick.serve.streams import StreamRecord, find_stream, names_of
+from tallystick.serve.streams import StreamRecord, find_stream, names_of, new_version
 
 if TYPE_CHECKING:
     from tallystick.serve.jobs import Service
@@ -285,7 +285,7 @@ def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
             _tell(transaction, stream, replace(note, muted=stream.settings.is_muted(now)), now=now)
         for naming in step.get("namings") or ():
             _rename(transaction, stream, naming, now=now)
-        transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
+        new_version(transaction, stream)
 
     service.writer.do(work)
     return True

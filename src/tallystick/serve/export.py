@@ -6,9 +6,8 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -20,7 +19,7 @@ from tallystick.serve.database import Reader, Store, Transaction
 from tallystick.serve.jobs import Held, Service, job
 from tallystick.serve.results import SPAN, asked_stream, question_in
 from tallystick.serve.routes import Incoming, Parameter, route
-from tallystick.serve.rows import Cells, book_of, raw_rows, row_cells
+from tallystick.serve.rows import DETAILS, book_of, pieces
 from tallystick.serve.streams import StreamRecord, find_stream
 from tallystick.serve.worker import Workers
 
@@ -56,64 +55,17 @@ def exported(
     with service.store.snapshot() as reader:
         book = book_of(reader, find_stream(reader, name), span)
         names = [*book.table.columns, *(DETAILS if details else ())]
-        patterns: dict[int, Cells] = {}
         if form == "csv":
             yield _csv([names])
-        for piece in raw_rows(reader, book, span):
-            rows = row_cells(reader, book, piece, patterns)
-            if details:
-                known = row_details(reader, book.stream.id, [one[0] for one in piece])
-                rows = [(*row, *known[one[0]]) for row, one in zip(rows, piece, strict=True)]
+        for rows in pieces(reader, book, span, details=details):
             if form == "csv":
                 yield _csv([[harmless_cell(cell) for cell in row] for row in rows])
-            else:
-                lines = (
-                    json.dumps(
-                        {k: v for k, v in zip(names, row, strict=True) if v is not None},
-                        ensure_ascii=False,
-                    )
-                    for row in rows
-                )
-                yield ("\n".join(lines) + "\n").encode()
-
-
-DETAILS = ("at", "labelled_by", "labelled_at", "label_origin")
-"""Columns of ``details=true``: the hour of a row, who labelled it, when, and how it was chosen."""
-
-
-def row_details(
-    reader: Reader, stream: int, rows: Sequence[int]
-) -> dict[int, tuple[str | None, ...]]:
-    """Return what is known of rows beside their cells; several people are separated by ';'.
-
-    *rows* are those of one piece, so the numbers between its ends are few others.
-    """
-    ends = [stream, min(rows), max(rows)]
-    people: dict[int, list[tuple[str, float, str]]] = {}
-    for row, *label in reader.all(
-        "select row_id, annotator, at, origin from label where stream = ? and row_id >= ?"
-        " and row_id <= ? and current = 1 and value is not null order by id",
-        ends,
-    ):
-        people.setdefault(row, []).append((str(label[0]), float(label[1]), str(label[2])))
-    found: dict[int, tuple[str | None, ...]] = {}
-    # An index may hold blocks of sixteen ids, so the blocks are named, too.
-    for row, bucket in reader.all(
-        "select id, bucket from rows where stream = ? and id >= ? and id <= ?"
-        " and (id >> 4) >= ? and (id >> 4) <= ?",
-        [*ends, min(rows) >> 4, max(rows) >> 4],
-    ):
-        labels = people.get(row, [])
-        cells: tuple[str | None, ...] = (None, None, None)
-        if labels:
-            names, times, origins = zip(*labels, strict=True)
-            cells = (";".join(names), _time(max(times)), ";".join(dict.fromkeys(origins)))
-        found[row] = (_time(bucket * 3600.0), *cells)
-    return found
-
-
-def _time(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+                continue
+            cells = [
+                {k: v for k, v in zip(names, row, strict=True) if v is not None} for row in rows
+            ]
+            lines = [json.dumps(one, ensure_ascii=False) for one in cells]
+            yield ("\n".join(lines) + "\n").encode()
 
 
 def _csv(rows: list[Any]) -> bytes:
@@ -247,20 +199,8 @@ def keep_house(service: Service, held: Held) -> None:
         transaction.run("delete from session where expires < ?", (service.clock(),))
 
     service.writer.do(work)
-    note_used(service)
-    service.memory["log_bytes"] = service.store.checkpoint()
-
-
-def note_used(service: Service) -> None:
-    """Write down when keys were last used."""
-    used = service.door.take_used()
-    if used:
-        service.writer.do(
-            lambda transaction: transaction.many(
-                "update key set last_used = ? where id = ?",
-                [(when, ident) for ident, when in used.items()],
-            )
-        )
+    service.door.write_used()
+    service.store.checkpoint()
 
 
 # The check that nobody has to remember: once a day, with an alarm when the books do not agree.

@@ -16,11 +16,10 @@ import msgspec
 
 from tallystick.results import count
 from tallystick.serve.auth import Span, span_of
-from tallystick.serve.database import Reader, Store, Transaction
-from tallystick.serve.ingest import TRUTH
+from tallystick.serve.database import Reader, Transaction
 from tallystick.serve.jobs import Service
-from tallystick.serve.queue import Chances, FramePlan, plan_frame, population
-from tallystick.serve.streams import StreamRecord, find_stream
+from tallystick.serve.queue import Chances, FramePlan
+from tallystick.serve.streams import StreamRecord, find_stream, new_version
 
 GRAVE = 0.05
 """Share of rows, or of draws, from which a doubt leaves the decision open."""
@@ -229,38 +228,11 @@ async def make_frame(service: Service, name: str, order: FrameOrder) -> FrameBod
     given = (order.budget, min(max(overlap, 0.0), 1.0), span, secrets.randbits(62))
     # The scan and its mathematics belong into the worker, so that the server stays quick and small.
     plan: FramePlan = await service.waiting(
-        lambda: service.worker.ask("queue_doubts:planned", name, *given, patience=120.0)
+        lambda: service.worker.ask("queue:planned", name, *given, patience=120.0)
     )
     return await service.commit(
         lambda transaction: _kept(transaction, stream, order, plan, overlap, service.clock())
     )
-
-
-def planned(
-    store: Store, name: str, budget: int, overlap: float, span: Span, seed: int
-) -> FramePlan:
-    """Draw rows: what the worker does."""
-    with store.read() as reader:
-        stream = find_stream(reader, name)
-        labels = _label_counts(reader, stream)
-    found = population(store, stream, low=span.low, high=span.high)
-    return plan_frame(found, budget=budget, overlap=overlap, labels=labels, seed=seed)
-
-
-def _label_counts(reader: Reader, stream: StreamRecord) -> dict[int, int]:
-    """Return how many rows of each pattern with a truth there are."""
-    truth = reader.one(
-        "select id from stream_column where stream = ? and name = ?", (stream.id, TRUTH)
-    )
-    if truth is None:
-        return {}
-    return {
-        pattern: int(n)
-        for pattern, n in reader.all(
-            "select pattern, sum(n) from tally where stream = ? group by pattern", (stream.id,)
-        )
-        if n > 0
-    }
 
 
 def _kept(
@@ -306,7 +278,7 @@ def _kept(
         ],
     )
     # Results depend on which rows were drawn: the version makes them be asked again.
-    transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
+    new_version(transaction, stream)
     return next(one for one in frames_of(transaction, stream) if one.id == frame)
 
 
