@@ -187,19 +187,17 @@ ROLE_HELP: Mapping[str, str] = {
     "model": "Long logs: column that names the model.",
     "correct": "Long logs: column that says whether the model was right.",
     "fooled": "Attempt logs: column that says whether the model was fooled.",
-    "validators": "Column with the validators' verdicts on the label.",
-    "validated": "Attempt logs: column that says whether the label was confirmed.",
     "held_out": "Column that marks the random items that no round was built on.",
-    "annotator": "Column that names who wrote the item or made the attempt.",
-    "cost": "Column with the cost of each row.",
-    "time": "Column that says when a row was made.",
     "count": "Column that says how many identical rows each row stands for (whole numbers).",
     "weight": "Column of sampling weights: how much each row counts in a mean.",
     "probability": "Column with the known probability that the row was chosen for labelling.",
     "criterion": "Column that says which criterion (helpful, safe, …) a row grades.",
     "by": "Answer separately for each value of this column too.",
 }
-"""What the command line says of each role."""
+"""What the command line says of each role.
+
+A role without help has no option: it is found by name, or stands in a reading file.
+"""
 
 # Hold what the caller says of the columns against the table: every column exists, has one role,
 # and names items only once.
