@@ -222,6 +222,7 @@ def keywords(asked: Capability[Any]) -> tuple[Keyword, ...]:
     found = [
         Keyword(role, None, several if role in GROUPS else "str | None", ROLE_HELP[role])
         for role in asked.reads
+        if role in ROLE_HELP
     ]
     hints = {one.name: one for one in fields(asked.question)}
     for name, declared in options_of(asked.question).items():
@@ -232,7 +233,7 @@ def keywords(asked: Capability[Any]) -> tuple[Keyword, ...]:
         flags = [one.flag or "" for one in options_of(asked.question).values()]
         taken = [*(one.name for one in found), *(flag[2:].replace("-", "_") for flag in flags)]
         for name in reading_keywords(asked.reads, asked.door, taken):
-            kind = {"coerce": "bool", **dict.fromkeys(_SEVERAL, "Any")}.get(name, "str | None")
+            kind = {"coerce": "bool", **dict.fromkeys(SEVERAL, "Any")}.get(name, "str | None")
             found.append(Keyword(name, False if name == "coerce" else None, kind, READING[name]))
     return tuple(found)
 
@@ -263,7 +264,7 @@ READING = {
 }
 """Options of reading that every verb with a table has, with their help."""
 
-_SEVERAL = ("reading", "columns", "ignore", "missing", "labels", "never_true", "run")
+SEVERAL = ("reading", "columns", "ignore", "missing", "labels", "never_true", "run")
 
 
 def reading_keywords(

@@ -157,8 +157,6 @@ def test_labels_apart_count_for_which_of_two_models_is_better(tmp_path):
         assert again.standing().measures[0].interval == lead.interval
 
 
-
-
 def test_random_labels_of_a_contest_in_which_a_model_leaves_early_are_one_batch(tmp_path):
     rng = np.random.default_rng(4)
     truth = rng.integers(0, 2, 400)

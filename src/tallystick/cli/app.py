@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib import import_module
@@ -15,35 +15,33 @@ import tallystick
 from tallystick.registry import ENTRIES, capability
 
 OWN = {
-    "look": "Show what each column is, how the table is read, and the commands that it can answer.",
-    "label": "Label the few items that tell most, and know when to stop.",
+    "look": (
+        "first",
+        "Show what each column is, how the table is read, and the commands that it can answer.",
+    ),
+    "label": ("label", "Label the few items that tell most, and know when to stop."),
     "audit": (
-        "Look at a table, say what its columns are taken for and why, and run all that applies."
+        "first",
+        "Look at a table, say what its columns are taken for and why, and run all that applies.",
     ),
     "tally": (
+        "tables",
         "Count the decision patterns of a table, once; conclude from the counts as often as you"
-        " like."
+        " like.",
     ),
-    "merge": "Add saved tallies into one; the order does not matter.",
-    "serve": ("Take votes and labels by HTTP, and answer at any time what the command line would."),
-    "demo": "Make a table such as people bring, answer a question from it, and write the report.",
-    "explain": "Say what a word means, or how to read what a verb prints.",
-    "doctor": "Show versions, engines found, what is missing and how to get it.",
+    "merge": ("tables", "Add saved tallies into one; the order does not matter."),
+    "serve": (
+        "serve",
+        "Take votes and labels by HTTP, and answer at any time what the command line would.",
+    ),
+    "demo": (
+        "first",
+        "Make a table such as people bring, answer a question from it, and write the report.",
+    ),
+    "explain": ("first", "Say what a word means, or how to read what a verb prints."),
+    "doctor": ("first", "Show versions, engines found, what is missing and how to get it."),
 }
-"""Verbs that are not capabilities."""
-
-_FILES = {
-    "look": "tallystick.cli.first",
-    "label": "tallystick.cli.label",
-    "audit": "tallystick.cli.first",
-    "tally": "tallystick.cli.tables",
-    "merge": "tallystick.cli.tables",
-    "serve": "tallystick.cli.serve",
-    "demo": "tallystick.cli.first",
-    "explain": "tallystick.cli.first",
-    "doctor": "tallystick.cli.first",
-}
-"""The file that holds the click command of such a verb."""
+"""Verbs that are not capabilities: the file of their command, and their sentence."""
 
 GROUPS = {"dynamic": "Is another round of this benchmark worth it?"}
 """Verbs of two words, by the first one."""
@@ -72,7 +70,7 @@ def summaries() -> dict[str, str]:
         if rest and group not in GROUPS:
             continue  # a second word of a verb that stands by itself: shift baseline
         found[group] = GROUPS[group] if rest else entry.summary
-    return {**found, **OWN}
+    return {**found, **{name: sentence for name, (_, sentence) in OWN.items()}}
 
 
 class _Verbs(click.Group):
@@ -106,7 +104,7 @@ class _Verbs(click.Group):
         if name not in summaries():
             return None
         if name in OWN:
-            own: click.Command = getattr(import_module(_FILES[name]), name)
+            own: click.Command = getattr(import_module(f"tallystick.cli.{OWN[name][0]}"), name)
             return own
         return _of_capability(name)
 
@@ -149,9 +147,6 @@ app = _Verbs(
     ],
 )
 """The command line."""
-
-INPUT_OPTIONS: Mapping[str, str] = {"shift": "--data"}
-"""Verb to an option that names the input besides the plain INPUT argument."""
 
 # Long work shows that it goes on, on a terminal and nowhere else. How long a count or a fit takes
 # is not known ahead, so there is no bar to fill; verbs that ask an API have one.

@@ -159,8 +159,8 @@ class Question:
         return tuple(one for one in found if str(one))
 
 
-def options_of(question: type[Question]) -> dict[str, Option]:
-    """Return the declared options of a question by field, in order."""
+def options_of(question: type[Any]) -> dict[str, Option]:
+    """Return the declared options of a question (or of what else is declared) by field, in order."""
     return {
         one.name: one.metadata["option"] for one in fields(question) if "option" in one.metadata
     }

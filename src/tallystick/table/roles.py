@@ -14,7 +14,7 @@ from tallystick.table.sources import missing_column
 from tallystick.table.tables import Table
 
 
-def _role(help: str, default: tuple[str, ...] | None = None) -> Any:
+def _role(help: str = "", default: tuple[str, ...] | None = None) -> Any:
     """Declare a role with what the command line says of it."""
     return field(default=default, metadata={"help": help})
 
@@ -116,12 +116,12 @@ class Roles:
     model: str | None = _role("Long logs: column that names the model.")
     correct: str | None = _role("Long logs: column that says whether the model was right.")
     fooled: str | None = _role("Attempt logs: column that says whether the model was fooled.")
-    validators: str | None = _role("Column with the validators' verdicts on the label.")
-    validated: str | None = _role("Attempt logs: column that says whether the label was confirmed.")
+    validators: str | None = _role()
+    validated: str | None = _role()
     held_out: str | None = _role("Column that marks the random items that no round was built on.")
-    annotator: str | None = _role("Column that names who wrote the item or made the attempt.")
-    cost: str | None = _role("Column with the cost of each row.")
-    time: str | None = _role("Column that says when a row was made.")
+    annotator: str | None = _role()
+    cost: str | None = _role()
+    time: str | None = _role()
     count: str | None = _role(
         "Column that says how many identical rows each row stands for (whole numbers)."
     )
@@ -190,8 +190,13 @@ GROUPS = frozenset({"judges", "models", "systems", "weak", "prediction"})
 VOTES = ("judges", "models", "weak", "prediction", "old", "new")
 """Roles whose cells are answers to the question that the truth answers."""
 
-ROLE_HELP: Mapping[str, str] = {one.name: one.metadata["help"] for one in fields(Roles)}
-"""What the command line says of each role."""
+ROLE_HELP: Mapping[str, str] = {
+    one.name: one.metadata["help"] for one in fields(Roles) if one.metadata["help"]
+}
+"""What the command line says of each role.
+
+A role without help has no option: it is found by name, or stands in a reading file.
+"""
 
 # Hold what the caller says of the columns against the table: every column exists, has one role,
 # and names items only once.
