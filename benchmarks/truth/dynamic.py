@@ -20,7 +20,13 @@ import numpy as np
 
 from benchmarks.known import known
 from benchmarks.record import kept_row, record
-from tallystick.papers.dynamic_benchmarks import exponential_bound, noise_bound, noise_closed_floor
+from tallystick.papers.dynamic_benchmarks import (
+    early_signals,
+    exponential_bound,
+    gradient_updates,
+    noise_bound,
+    noise_closed_floor,
+)
 from tallystick.papers.dynamic_benchmarks.certificates import (
     WorstCase,
     hierarchical_certificate,
@@ -28,16 +34,12 @@ from tallystick.papers.dynamic_benchmarks.certificates import (
     worst_case,
 )
 from tallystick.papers.dynamic_benchmarks.designs import Mixing, Population, path
-from tallystick.papers.dynamic_benchmarks.experiment import (
-    curves,
-    plurality,
-)
 from tallystick.papers.dynamic_benchmarks.rollouts import (
     Learner,
     Perfect,
     RandomErrors,
-    early_signals,
-    gradient_updates,
+    curves,
+    plurality,
     roll,
 )
 from tests.exact_adversaries import nearest_hierarchies, nearest_path, sharp_construction

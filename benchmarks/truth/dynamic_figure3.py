@@ -22,8 +22,8 @@ import numpy as np
 from benchmarks.record import record
 from benchmarks.truth.dynamic import rank_persistence
 from benchmarks.truth.dynamic_figure3_files import BaseRollouts, load_base
-from tallystick.papers.dynamic_benchmarks.experiment import curves, plurality
-from tallystick.papers.dynamic_benchmarks.rollouts import similarity
+from tallystick.papers.dynamic_benchmarks import similarity
+from tallystick.papers.dynamic_benchmarks.rollouts import curves, plurality
 
 KEPT = Path(__file__).resolve().parent / "dynamic_figure3.json"
 EARLY, SHOWN = 4, (1, 3, 4, 10, 25)

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.known import known
 from benchmarks.record import record
-from tallystick.papers.noisy_judges.baselines import majority_scores
+from tallystick.papers.noisy_judges import majority_scores
 from tallystick.table import Tally
 from tallystick.table.panel import Panel
 from tallystick.verbs import judge
