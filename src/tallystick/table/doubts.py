@@ -403,8 +403,9 @@ def with_doubt(result: _R, doubt: Doubt | None) -> _R:
     claims = {name: held(result) if callable(held) else held for name, held in marked.items()}
     why = doubt.first[0].lower() + doubt.first[1:-1]
     basis = f"{result.basis} They hold only if {doubt.assumption}." if result.basis else ""
+    resting: _R = _resting_on(result, doubt.assumption)
     return replace(
-        _resting_on(result, doubt.assumption),
+        resting,
         verdict=doubt.first,
         sentences=Sentences(answer=doubt.first),
         decision="unknowable" if result.decision == "unknowable" else "undecided",
