@@ -188,6 +188,8 @@ def test_duplicate_and_far_too_many_columns_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table([[1], [2]], names=["a", "A"]), tmp_path / "a.parquet")
     with pytest.raises(InputError, match="alike but for case"):
         scan(tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="has 'a' twice"):
+        scan(pa.table([[1], [2]], names=["a", "a"]))
     most = [f"c{i}" for i in range(2_000)]
     assert scan(pa.table([[1]] * 2_000, names=most)).columns == tuple(most)
 
