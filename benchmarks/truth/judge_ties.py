@@ -14,7 +14,7 @@ from benchmarks.record import record
 from tallystick.results import Unknown
 from tallystick.table import Tally
 from tallystick.table.panel import Panel
-from tallystick.verbs.judge.label_free import label_free
+from tallystick.verbs.judge import grade
 from tallystick.verbs.judge.models import dawid_skene
 
 TABLES = 500
@@ -46,7 +46,7 @@ def main() -> None:
                 scores = dawid_skene(panel).judges
                 errors.append(np.abs([s.accuracy for s in scores] - true).mean())
                 if r < TABLES // 10:  # the refits of the default cost most
-                    free = label_free(panel, rng=0).judges
+                    free = grade(panel, rng=0).judges
                     claimed += sum(not isinstance(score.interval, Unknown) for score in free)
                     held += [
                         known(score.range)[0] <= t <= known(score.range)[1]

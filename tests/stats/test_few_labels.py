@@ -336,46 +336,12 @@ def test_columns_that_only_forecast_leave_the_others_as_they_are() -> None:
     assert part.pairs(rng=1).first.size == 1
 
 
-def test_equal_weights_and_equal_probabilities_change_no_bit() -> None:
-    rows = table(2)
-    n = len(np.asarray(rows.y))
-    plain = everything(fit(rows, pass_fail=True))
-    for changed in (
-        {"weight": np.full(n, 0.3)},
-        {"probability": np.full(n, 0.07)},
-        {"count": np.ones(n)},
-    ):
-        np.testing.assert_array_equal(
-            plain, everything(fit(replace(rows, **changed), pass_fail=True))
-        )
-
-
 def test_three_times_all_weights_changes_no_bit() -> None:
     rows = table(5)
     weight = np.random.default_rng(1).integers(1, 9, len(np.asarray(rows.y)))
     one, three = (fit(replace(rows, weight=k * weight), pass_fail=True) for k in (1, 3))
     np.testing.assert_array_equal(everything(one), everything(three))
     assert not np.array_equal(everything(one), everything(fit(rows, pass_fail=True)))
-
-
-def test_swapping_pass_and_fail_mirrors_the_intervals() -> None:
-    for seed in range(5):
-        rows = table(seed, systems=1)
-        found = fit(rows, pass_fail=True)
-        other = fit(
-            replace(rows, y=1 - np.asarray(rows.y), grades=1 - np.asarray(rows.grades)),
-            pass_fail=True,
-        )
-        estimate, low, high = shown(found)
-        assert shown(other) == pytest.approx([1 - estimate, 1 - high, 1 - low], abs=1e-12)
-
-
-def test_a_judge_on_another_scale_is_the_same_judge() -> None:
-    rows = table(6, judges=1)
-    other = replace(rows, grades=20 * np.asarray(rows.grades) - 7)
-    np.testing.assert_allclose(
-        everything(fit(rows, pass_fail=True)), everything(fit(other, pass_fail=True)), atol=1e-10
-    )
 
 
 def test_the_share_of_a_label_is_the_score_of_its_votes() -> None:
@@ -388,28 +354,6 @@ def test_the_share_of_a_label_is_the_score_of_its_votes() -> None:
     assert two[0].means().interval.low[0] == pytest.approx(
         1 - score.means().interval.high[0], abs=1e-12
     )
-
-
-def test_an_order_of_rows_and_names_of_items_do_not_matter() -> None:
-    rows = table(9)
-    order = np.random.default_rng(0).permutation(120)
-    mixed = Rows(
-        y=np.asarray(rows.y)[order],
-        grades=np.asarray(rows.grades)[order],
-        system=np.asarray(rows.system)[order],
-        item=np.array([f"item {i}" for i in np.asarray(rows.item)[order]]),
-    )
-    np.testing.assert_allclose(
-        everything(fit(rows, pass_fail=True)), everything(fit(mixed, pass_fail=True)), atol=1e-9
-    )
-
-
-def test_repeated_rows_of_an_item_are_a_document() -> None:
-    rows = v3()
-    repeated = fit(replace(rows, item=PLACE // 5), pass_fail=True)
-    document = fit(replace(rows, document=PLACE // 5), pass_fail=True)
-    assert shown(repeated) == shown(document)
-    assert repeated.labels_for(0.05) == document.labels_for(0.05)
 
 
 @pytest.mark.parametrize("size", [2, 6])
@@ -447,12 +391,6 @@ def test_a_level_changes_neither_the_estimate_nor_the_model_and_levels_are_neste
     np.testing.assert_array_equal(narrow.estimate, wide.estimate)
     assert (wide.interval.low <= narrow.interval.low).all()
     assert (wide.interval.high >= narrow.interval.high).all()
-
-
-def test_never_wider_than_labels_alone() -> None:
-    for seed in range(30):
-        found = fit(table(seed, systems=1, judges=1 + seed % 4), pass_fail=True)
-        assert found.means().interval.width[0] <= found.means().labels_only.width[0] + 1e-12
 
 
 def test_everything_labelled_leaves_no_doubt_about_these_items() -> None:
@@ -583,21 +521,6 @@ def test_a_column_without_labelled_votes_has_the_interval_of_logic() -> None:
 # Coverage.
 
 
-@pytest.mark.parametrize(("m", "least"), [(10, 0.92), (40, 0.93)])
-def test_it_covers_pass_rates_with_two_judges(m: int, least: float) -> None:
-    rng = np.random.default_rng(20)
-    truth = rng.random(400) < 0.75
-    grades = np.where(rng.random((400, 2)) < [0.85, 0.7], truth[:, None], ~truth[:, None])
-    held = 0
-    for _ in range(400):
-        y = np.full(400, np.nan)
-        at = rng.permutation(400)[:m]
-        y[at] = truth[at]
-        interval = fit(Rows(y=y, grades=grades), pass_fail=True).means().interval[0]
-        held += float(truth.mean()) in interval
-    assert held / 400 >= least
-
-
 def test_accuracies_of_fifty_workers_are_covered_and_their_pairs_answered() -> None:
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 2, 500)
@@ -703,14 +626,6 @@ def test_pairs_are_forecast_at_once_and_a_smaller_gap_needs_more() -> None:
     assert found.forecast_pairs(0, 1, spread=1.3)[0] > many[0]
 
 
-def test_rows_are_expected_around_the_mean_of_their_system() -> None:
-    found = fit(v8(), pass_fail=False)
-    system = np.asarray(v8().system)
-    means = [found.expected[system == s].mean() for s in (0, 2)]  # nothing is cut there
-    assert means == near(*found.means().estimate[[0, 2]])
-    assert np.corrcoef(found.expected, np.asarray(v8().grades)[:, 0])[0, 1] > 0.9
-
-
 def test_two_systems_are_one_difference() -> None:
     rows = v8()
     two = np.asarray(rows.system) < 2
@@ -725,14 +640,6 @@ def test_two_systems_are_one_difference() -> None:
     assert pair.interval.low == alone.interval.low
     assert pair.interval.high == alone.interval.high
     assert pair.adjusted_p == pair.p_value
-
-
-def test_a_mean_is_told_from_a_value_by_the_labels_that_were_forecast() -> None:
-    found = fit(v3(), pass_fail=True)
-    labels = found.forecast_against(0.5)[0]
-    assert 20 < labels < 200
-    assert found.forecast_against(0.6)[0] > labels
-    assert found.forecast_against(0.5, spread=1.3)[0] > labels
 
 
 def test_every_judge_alone_is_the_fit_of_its_grades() -> None:
