@@ -202,7 +202,7 @@ def test_v11_and_v12_unequal_probabilities() -> None:
 
 
 def test_v13_documents_labelled_together() -> None:
-    found = fit(replace(v3(), document=PLACE // 5), pass_fail=True)
+    found = fit(replace(v3(), item=PLACE // 5), pass_fail=True)
     assert raw(found, found.alone) == near(0.475450, 0.876127)
     assert raw(found, found.chosen) == near(0.525718, 0.829741)
     assert shown(found) == near(0.675, 0.525, 0.83)
@@ -362,7 +362,7 @@ def test_leaving_out_a_document_is_fitting_without_it(size: int) -> None:
     truth = (rng.random(360) < 0.6).astype(float)
     grades = np.where(rng.random((360, 1)) < 0.99, truth[:, None], 0.5)
     document = np.arange(360) // size
-    rows = Rows(y=first(truth, 180), grades=grades, document=document)
+    rows = Rows(y=first(truth, 180), grades=grades, item=document)
     checked = LabelTable.of(rows, pass_fail=True)
     system, mass = checked.design.system, checked.design.mass
     every, penalties = features(checked.grades, checked.classes, system, mass, 1)
@@ -462,7 +462,7 @@ def test_systems_labelled_on_different_items_are_compared_by_their_intervals() -
         ({"probability": np.zeros(200)}, "probability must be"),
         ({"probability": np.ones(3)}, "probability must hold"),
         ({"item": np.ones(3)}, "item must hold"),
-        ({"document": np.arange(200) // 2, "count": np.arange(200) + 1}, "count must be equal"),
+        ({"item": np.arange(200) // 2, "count": np.arange(200) + 1}, "count must be equal"),
     ],
 )
 def test_hostile_columns_are_refused_by_name(change: dict[str, Any], named: str) -> None:
@@ -549,13 +549,11 @@ def test_a_large_document_that_was_not_labelled_leaves_more_open() -> None:
     def width(some: np.ndarray) -> float:
         y = np.where(np.isin(document, some), truth, np.nan)
         return float(
-            fit(Rows(y=y, grades=grades, document=document), pass_fail=True)
-            .means()
-            .interval.width[0]
+            fit(Rows(y=y, grades=grades, item=document), pass_fail=True).means().interval.width[0]
         )
 
     equal = np.where(np.isin(np.arange(240) // 3, np.arange(20)), truth, np.nan)
-    plain = fit(Rows(y=equal, grades=grades, document=np.arange(240) // 3), pass_fail=True)
+    plain = fit(Rows(y=equal, grades=grades, item=np.arange(240) // 3), pass_fail=True)
     assert width(np.arange(1, 21)) > 1.5 * plain.means().interval.width[0]
 
 
