@@ -32,6 +32,13 @@ def test_a_word_that_names_no_winner_is_refused_with_its_row():
         compare(battles(["model_a", "maybe"]))
 
 
+def test_zeros_and_ones_do_not_say_who_won():
+    with pytest.raises(InputError, match="hold 0 and 1|holds 0 and 1, which do not say who won"):
+        compare(battles([0, 1, 1, 0] * 10))
+    counted = compare(battles([0, 1, 2, 1] * 10)).pairs[0]
+    assert (counted.wins, counted.ties, counted.losses) == (20, 10, 10)
+
+
 def test_people_who_judge_many_battles_are_a_sample_too():
     """Ten people with tastes of their own: taken as independent battles, taste looks like skill."""
     rng = np.random.default_rng(3)
