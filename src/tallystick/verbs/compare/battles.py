@@ -110,20 +110,12 @@ class BattlesResult(Result):
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the win rates."""
-        return (
-            Figure(
-                kind="forest",
-                title="Win rates, a tie counting half",
-                columns={
-                    "pair": [f"{row.a} against {row.b}" for row in self.pairs],
-                    "win_rate": [row.win_rate for row in self.pairs],
-                    "low": [row.interval.low for row in self.pairs],
-                    "high": [row.interval.high for row in self.pairs],
-                },
-                roles={"name": "pair", "x": "win_rate", "low": "low", "high": "high"},
-                unit="share",
-            ),
-        )
+        columns: dict[str, Sequence[Any]] = {
+            "pair": [f"{row.a} against {row.b}" for row in self.pairs],
+            "win_rate": [row.win_rate for row in self.pairs],
+        }
+        ends = [row.interval for row in self.pairs]
+        return (Figure.forest("Win rates, a tie counting half", columns, ends, unit="share"),)
 
 
 def answer_battles(data: Data, question: CompareQuestion) -> BattlesResult:
