@@ -443,8 +443,21 @@ def _unit(column: str) -> str:
 # item was shown in both orders, a judge's two answers are averaged, so that a judge that always
 # prefers the first position says nothing.
 
-_FIRST = frozenset({"a", "first", "left", "1"})
-_SECOND = frozenset({"b", "second", "right", "2"})
+_FIRST = frozenset({"1", "a", "first", "left", "model_1", "model_a", "win"})
+_SECOND = frozenset({"2", "b", "second", "right", "model_2", "model_b", "loss"})
+_BOTH_BAD = frozenset({"tie (bothbad)", "both_bad", "bothbad"})
+
+
+def preferred_side(label: Label) -> float | None:
+    """Return 1 for the first of two, 0 for the second, 1/2 for a tie; None for any other word.
+
+    >>> [preferred_side(word) for word in ("model_a", "right", "tie (bothbad)", "gpt-4")]
+    [1.0, 0.0, 0.5, None]
+    """
+    word = str(label).strip().casefold().removesuffix(".0")
+    if is_tie(label) or word in _BOTH_BAD:
+        return 0.5
+    return 1.0 if word in _FIRST else 0.0 if word in _SECOND else None
 
 
 @dataclass(frozen=True)
@@ -552,12 +565,11 @@ def _preferred(
         word = str(label).strip().casefold()
         if is_no_answer(label):
             continue
-        if is_tie(label):
-            values[here] = 0.5
-        elif word in _FIRST or word == first:
-            values[here] = 1.0
-        elif word in _SECOND or word == second:
-            values[here] = 0.0
+        side = preferred_side(label)
+        if side is not None:
+            values[here] = side
+        elif word in (first, second):
+            values[here] = float(word == first)
         else:
             # The answer names a system: it must be one of the two in that row.
             a, b = (np.array([_same(labels[c], label) for c in side[here]]) for side in sides)
