@@ -55,8 +55,6 @@ def test_a_partly_filled_batch_is_added_once(start, truth, tmp_path):
         assert read_answers_of(path, work, reader="1") == []  # the same file again adds nothing
 
 
-
-
 @pytest.mark.parametrize(
     ("column", "value", "said"),
     [

@@ -43,11 +43,6 @@ from tallystick.table.reading_names import ROLE_NAMES, plain
 from tallystick.table.roles import ALL_ROLES
 
 
-@dataclass(frozen=True, kw_only=True)
-class AuditQuestion(Question):
-    """What is asked of a table that nobody has looked at: only the level and the seed."""
-
-
 def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> AuditResult:
     """Look at the columns of *source* and run all that applies.
 
@@ -70,7 +65,7 @@ def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> 
     >>> [section.verb for section in result.sections], result.n_items
     (['compare', 'judge'], 120)
     """
-    question = AuditQuestion(alpha=alpha, seed=rng)
+    question = Question(alpha=alpha, seed=rng)
     options = with_reading(options)
     # Roles are for the verbs; how the rows are laid out is for whoever opens them.
     roles = {name: options.pop(name) for name in list(options) if name in ALL_ROLES}
