@@ -15,7 +15,9 @@ from tallystick.clients import (
     client_of,
     fields,
     gather,
+    request_notes,
     text_or_file,
+    unread_warnings,
     usage_warnings,
 )
 from tallystick.errors import FileError, InputError
@@ -27,9 +29,9 @@ from tallystick.verbs.ask.result import (
     Cost,
     asked_verdict,
     before,
-    cost_notes,
     demo,
-    read_warnings,
+    left_warnings,
+    read_again,
 )
 
 
@@ -206,18 +208,16 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
         ),
         n_items=asked.data.n_rows,
         warnings=(
-            *read_warnings(
+            *unread_warnings(
                 unread,
-                answered=answers,
-                failed=came.failed,
-                unasked=unasked,
-                limit=question.max_cost,
+                answers=answers,
                 labels=plan.labels or (),
-                kept=question.journal is not None,
+                way=read_again(listed=plan.labels is not None, kept=question.journal is not None),
             ),
+            *left_warnings(failed=came.failed, unasked=unasked, limit=question.max_cost),
             *usage_warnings(came.journal.usage),
         ),
-        notes=(*cost_notes(cost, came.reused), *journal.notes),
+        notes=(*request_notes(journal, cost.currency, reused=came.reused), *journal.notes),
         column=question.name,
         columns=tuple(added),
         asked=len(plan.questions) - unasked,

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tallystick.clients import client_of
+from tallystick.clients import client_of, unread_warnings
 from tallystick.errors import AskError, FileError, InputError, NotIdentifiable, TallystickError
 from tallystick.results import (
     Gate,
@@ -73,7 +73,6 @@ from tallystick.verbs.shift.verdict import (
     cost_before,
     gated_verdict,
     model_change,
-    unread_warnings,
 )
 
 MOST_SHARED = 4

@@ -21,6 +21,8 @@ from tallystick.clients import (
     Progress,
     is_refusal,
     mentions_label,
+    request_notes,
+    unread_warnings,
     usage_warnings,
 )
 from tallystick.errors import BudgetError, FormatError, InputError
@@ -36,8 +38,6 @@ from tallystick.verbs.shift.result import Requests, ShiftResult
 from tallystick.verbs.shift.verdict import (
     money_warnings,
     noise_notes,
-    request_notes,
-    unread_warnings,
     watched_note,
 )
 
@@ -149,7 +149,7 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
         unused=max(0, len(journal.answers) - used) + journal.in_flight,
         unread=len(entries),
     )
-    texts = [entry.text for entry in entries if not entry.cut]
+    texts = [one.text for one in entries if not one.cut and not is_refusal(one.text)]
     usage, currency = journal.usage, how.prices.currency
     # Of an API that answers at random, the watch proves only that few answers changed.
     watched = None if asking.gate is None else asking.gate.passed
@@ -176,7 +176,7 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
             *result.notes,
             *([] if watched is None or asking.gate is None else [watched_note(asking.gate.asked)]),
             *noise_notes(result.noise, alpha=how.alpha),
-            *request_notes(requests, journal.spent, currency),
+            *request_notes(journal, currency, reused=asking.reused, unused=requests.unused),
         ),
     )
 
