@@ -261,27 +261,19 @@ class AuditResult(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per question, answered or not."""
-        answered = [
-            {
-                "question": self._question(part.verb),
-                "by": part.verb,
-                "decision": part.decision,
-                "answer": part.verdict,
-                "to settle it": None if part.needed is None else str(part.needed),
-            }
+        names = ("question", "by", "decision", "answer", "to settle it")
+        found = [
+            (self._question(part.verb), part.verb, part.decision, part.verdict, part.needed)
             for part in self.sections
         ]
         left = [
-            {
-                "question": summary(part.verb),
-                "by": part.verb,
-                "decision": "not answered",
-                "answer": part.reason,
-                "to settle it": None,
-            }
+            (summary(part.verb), part.verb, "not answered", part.reason, None)
             for part in self.skipped
         ]
-        return answered + left
+        return [
+            dict(zip(names, (*cells, needed and str(needed)), strict=True))
+            for *cells, needed in (*found, *left)
+        ]
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the first picture of every section, then the others."""
