@@ -248,7 +248,7 @@ def _labelled(
                 given += 1
             asks = () if work.standing().stop is not None else work.next(BATCH)
         lines.append(f"A person grades {given}; here the demonstration knows what they would say.")
-        lines += ["", work.result(final=False).verdict]
+        lines += ["", work.result().verdict]
     return lines
 
 

@@ -144,7 +144,7 @@ def _shown(work: Work, reader: str, query: Mapping[str, str], *, problem: str) -
     ]
     said = ""
     if "estimate" in query:
-        said = work.result(final=False).verdict
+        said = work.result().verdict
     return {
         "asking": ask is not None,
         "ask": ask.number if ask is not None else -1,
@@ -241,7 +241,7 @@ def _current(work: Work, reader: str) -> tuple[Ask | None, str]:
     waiting = work.session.open_asks(reader)
     if not waiting and reader == work.session.head.readers[0]:
         if work.standing().stop is not None:
-            return None, work.result(final=False).verdict
+            return None, work.result().verdict
         waiting = list(work.next())
     if waiting:
         return waiting[0], ""
