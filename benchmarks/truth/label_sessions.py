@@ -98,13 +98,10 @@ def measured(
             f"{label} covers": np.mean(covered),
         }
     row["ratio"] = round(row["session labels"] / row["random labels"], 2)
-    forecast = plan(data, (name,), target=target, **options).plans[0]
-    told, low, high = (
-        None if isinstance(one, Unknown) else one
-        for one in (forecast.labels, forecast.low, forecast.high)
-    )
-    row |= {"plan": told, "from": low, "to": high}
-    row["plan / needed"] = None if told is None else round(told / row["session labels"], 2)
+    said = plan(data, (name,), target=target, **options).plans[0]
+    told = {"plan": said.labels, "from": said.low, "to": said.high}
+    row |= {name: None if isinstance(one, Unknown) else one for name, one in told.items()}
+    row["plan / needed"] = row["plan"] and round(row["plan"] / row["session labels"], 2)
     return row
 
 
