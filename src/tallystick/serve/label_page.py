@@ -154,7 +154,7 @@ def _current(work: Work, reader: str) -> tuple[Ask | None, str]:
     waiting = work.session.open_asks(reader)
     if not waiting and reader == work.session.head.readers[0]:
         if work.standing().stop is not None:
-            return None, work.result(final=False).verdict
+            return None, work.result().verdict
         waiting = list(work.next())
     if waiting:
         return waiting[0], ""
