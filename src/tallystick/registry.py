@@ -239,7 +239,7 @@ def keywords(asked: Capability[Any]) -> tuple[Keyword, ...]:
 
 
 READING = {
-    "reading": "What the columns mean, as look -o FILE.toml writes it; other options win.",
+    "reading": "Reading file, as look -o FILE.toml writes it; options given beside it win.",
     "columns": "The columns to use; repeat, or use commas and globs.",
     "shape": "wide: one column per judge; long: one row per vote.",
     "judge": "Long tables: the column that names the judge.",

@@ -146,7 +146,7 @@ demo = Verb(
 def _look_run(
     source: tuple[str, ...], output: Path | None, reading: str | None, as_json: bool
 ) -> None:
-    """Show what each column is, how the table is read, and the commands that it can answer."""
+    """Show how a table is read, and the commands that fit it."""
     from tallystick.verbs.look import look as looked
 
     if "-" in source:
@@ -186,7 +186,7 @@ _READS = (
 
 
 def _audit_run(source: tuple[str, ...], alpha: float, seed: int, **given: Any) -> None:
-    """Look at a table, say what its columns are taken for and why, and run all that applies.
+    """Answer every question that a table allows, on one page.
 
     What cannot be told is asked by naming the option that answers it; nothing is guessed.
     """

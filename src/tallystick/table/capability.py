@@ -109,9 +109,7 @@ class Question:
     `Roles`.
     """
 
-    alpha: float = option(
-        0.05, "One minus the level of every interval: .05 gives 95%.", within=(0.0, 1.0)
-    )
+    alpha: float = option(0.05, "Error level: .05 gives intervals of 95%.", within=(0.0, 1.0))
     seed: Rng = option(0, "Seed for all random draws.", low=0)
 
     def __post_init__(self) -> None:

@@ -169,14 +169,14 @@ VOTES = ("judges", "models", "weak", "prediction", "old", "new")
 
 ROLE_HELP: Mapping[str, str] = {
     "item": "Column that identifies the item.",
-    "system": "Long tables: column that names the system that made the output.",
-    "truth": "Column of true labels or human grades; it may be mostly blank.",
-    "judges": "Columns with the judges' votes; repeat, or use commas and globs.",
+    "system": "Long tables: column that names the system.",
+    "truth": "Column of true labels or human grades; most may be blank.",
+    "judges": "Columns with the judges' votes (commas, globs).",
     "models": "Columns with the models' answers or scores (commas, globs), or the one column that"
     " names the model.",
-    "systems": "Wide tables: the systems; repeat, or use commas and globs.",
-    "weak": "Columns of weak labels; repeat, or use commas and globs.",
-    "prediction": "Column of the classifier's answers; repeat to compare classifiers.",
+    "systems": "Wide tables: the systems (commas, globs).",
+    "weak": "Columns of weak labels (commas, globs).",
+    "prediction": "Column of the classifier's answers; several are compared.",
     "score": "Column of the classifier's scores in [0, 1].",
     "old": "Column with the old answers.",
     "new": "Column with the new answers, if the table already has them.",
@@ -188,11 +188,11 @@ ROLE_HELP: Mapping[str, str] = {
     "correct": "Long logs: column that says whether the model was right.",
     "fooled": "Attempt logs: column that says whether the model was fooled.",
     "held_out": "Column that marks the random items that no round was built on.",
-    "count": "Column that says how many identical rows each row stands for (whole numbers).",
-    "weight": "Column of sampling weights: how much each row counts in a mean.",
+    "count": "Column with the number of identical rows that a row stands for.",
+    "weight": "Column of sampling weights.",
     "probability": "Column with the known probability that the row was chosen for labelling.",
     "criterion": "Column that says which criterion (helpful, safe, …) a row grades.",
-    "by": "Answer separately for each value of this column too.",
+    "by": "Also answer for each value of this column.",
 }
 """What the command line says of each role.
 
