@@ -9,11 +9,10 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
-from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import InputError
+from tallystick.errors import InputError, meant
 
 if TYPE_CHECKING:
     from tallystick.results import Result
@@ -175,9 +174,7 @@ def function(name: str) -> Callable[..., Any]:
     def answer(data: Any = None, **options: Any) -> Any:
         for option in options:
             if option not in taken:
-                near = get_close_matches(option, taken, n=1)
-                hint = f": did you mean {near[0]!r}?" if near else ""
-                raise InputError(f"{name} has no option {option!r}{hint}")
+                raise InputError(f"{name} has no option {option!r}{meant(option, taken)}")
         if data is None and asked.input != "required" and "run" not in options:
             return conclude(asked, None, asked.question(**options))
         result = answered(asked, [] if data is None else data, options)

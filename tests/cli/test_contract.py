@@ -148,7 +148,7 @@ def test_help_lists_every_verb_by_the_first_sentence_of_its_own_help(tallystick)
 
 
 def test_a_verb_that_is_mistyped_is_suggested(tallystick):
-    assert "Did you mean 'compare'?" in tallystick("compar").stderr
+    assert "did you mean 'compare'?" in tallystick("compar").stderr
 
 
 def _seconds(command):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 import click
 
 import tallystick
+from tallystick.errors import meant
 from tallystick.registry import ENTRIES, capability
 
 OWN = {
@@ -83,9 +83,9 @@ class _Verbs(click.Group):
             from tallystick.cli.verb import command_of
 
             return both, command_of(capability(both)), args[2:]
-        near = get_close_matches(args[0], list(summaries()), n=1)
+        near = meant(args[0], summaries())
         if args[0] not in summaries() and near:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+            ctx.fail(f"No such command {args[0]!r}{near}")
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:

@@ -11,7 +11,6 @@ import tempfile
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib import metadata
 from importlib.resources import files
@@ -32,7 +31,7 @@ from tallystick.cli.verb import (
     role_options,
     sorted_options,
 )
-from tallystick.errors import InputError
+from tallystick.errors import InputError, meant
 from tallystick.registry import ENTRIES, capability
 from tallystick.report.terminal import glossary
 from tallystick.results import Result
@@ -315,13 +314,8 @@ def explained(term: str) -> str:
     if found:
         return "\n\n".join(found)
     known = list(dict.fromkeys([*pages(), *words]))
-    near = get_close_matches(wanted, known, n=3)
-    hint = (
-        f"Did you mean {' or '.join(map(repr, near))}?"
-        if near
-        else f"There are: {', '.join(known)}"
-    )
-    raise InputError(f"there is no explanation of {term!r}. {hint}")
+    hint = meant(wanted, known, otherwise=f". There are: {', '.join(known)}", most=3)
+    raise InputError(f"there is no explanation of {term!r}{hint}")
 
 
 def _filled(text: str) -> str:
