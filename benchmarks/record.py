@@ -92,7 +92,7 @@ def pages() -> dict[str, str]:
 
 
 def _section(name: str, found: dict[str, Any], choice: dict[str, Any]) -> str:
-    """Return question, chosen rows, command and data of one measurement."""
+    """Return question, chosen rows, date and command of one measurement."""
     columns, where = choice.get("columns", found["columns"]), choice.get("where", {})
     every = [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
     rows = [row for row in every if all(row[key] in some for key, some in where.items())]
@@ -110,8 +110,8 @@ def _section(name: str, found: dict[str, Any], choice: dict[str, Any]) -> str:
     lines += [f"{one}\n" for one in [choice.get("about"), *notes] if one]
     lines += ["| " + " | ".join(map(_shown, columns)) + " |", "|" + "---|" * len(columns)]
     lines += ["| " + " | ".join(_shown(row[key]) for key in columns) + " |" for row in rows]
-    source = f"Command: `{found['command']}`. Data: `benchmarks/results/{name}.json`"
-    return "\n".join([*lines, "", ". ".join(filter(None, [", ".join(chosen), source])), ""])
+    source = f"{found['date']}, `{found['command']}`"
+    return "\n".join([*lines, "", ", ".join([source, *chosen]) + ".", ""])
 
 
 def _shown(*values: float | str) -> str:

@@ -118,8 +118,6 @@ def ours(kind: str, x: Floats) -> tuple[bool, bool]:
             measured=kind == "graded" and are_measured(x),
         )
     told = table.adjusted_p <= ALPHA
-    if x.shape[1] == 2 and not table.test_decides and not table.unsettled:
-        told = told & ((table.intervals.low > 0) | (table.intervals.high < 0))
     lead = x[:, 0].mean() - x[:, 1].mean()
     return bool(told.any()), bool(told[0] and lead > 0)
 

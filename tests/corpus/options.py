@@ -175,7 +175,6 @@ LINES: tuple[tuple[Any, tuple[str, ...]], ...] = (
         None,
         (
             "plan --difference .05 --disagreement .2 --models 5 --power .9",
-            "plan --judges --limit .02",
             "dynamic simulate --design hierarchical --epsilon .1 --rollouts 30",
         ),
     ),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.errors import InputError
 from tallystick.results import Interval
 from tallystick.verbs.label import SessionSettings, begin, reopen
 from tests.label.conftest import JUDGES, WORDS, draw, fill
@@ -155,12 +154,6 @@ def test_labels_apart_count_for_which_of_two_models_is_better(tmp_path):
         [lead] = work.standing().measures
     with reopen(tmp_path / "s.label", table) as again:
         assert again.standing().measures[0].interval == lead.interval
-
-
-def test_a_table_that_is_labelled_throughout_has_nothing_left_to_draw(tmp_path):
-    table, _ = _outputs(20, set(range(40)))
-    with pytest.raises(InputError, match="every item has a label in column 'human' already"):
-        _begun(tmp_path / "s.label", table, "mean", "unknown")
 
 
 def test_random_labels_of_a_contest_in_which_a_model_leaves_early_are_one_batch(tmp_path):

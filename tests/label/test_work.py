@@ -14,7 +14,6 @@ from tallystick.errors import FileError, InputError
 from tallystick.results import Unknown
 from tallystick.sampling.draws import DrawJournal, draw_batch
 from tallystick.sampling.tasks import journal_of
-from tallystick.table.session import open_session
 from tallystick.verbs.label import begin, reopen
 from tallystick.verbs.label.work import standing
 from tests.label.conftest import JUDGES, WORDS, draw, fill
@@ -34,16 +33,6 @@ def test_a_session_runs_to_its_precision_and_covers_the_truth(start, truth):
         assert right in measure.anytime_interval
     assert result.decision == "decided"
     assert result.result.method == "labels"
-
-
-def test_a_reopened_session_stands_where_it_stood(start, truth, tmp_path):
-    with start("prevalence") as work:
-        fill(work, truth, limit=33)
-        before = work.result(final=False).to_dict()
-        session = work.session
-    with reopen(tmp_path / "s.label", write=False) as again:
-        assert again.session == session
-        assert again.result(final=False).to_dict() == before
 
 
 def test_the_draws_can_be_replayed_from_the_seed(start, truth):
@@ -178,11 +167,6 @@ def test_an_existing_session_is_not_begun_again(start):
         start("judge")
 
 
-def test_two_processes_cannot_write_at_once(start, tmp_path):
-    with start("judge"), pytest.raises(FileError, match="another process is writing"):
-        reopen(tmp_path / "s.label")
-
-
 def test_the_budget_and_the_items_end_a_session(start, truth):
     with start("judge", target=0.01, budget=30) as work:
         fill(work, truth)
@@ -302,12 +286,6 @@ def test_a_session_of_disagreements_grades_no_judge(start, truth, table, tmp_pat
         fill(work, truth, limit=20)
     with pytest.raises(InputError, match="only where models differ"):
         judge(str(table), judges=("gpt", "llama"), truth_file=str(tmp_path / "s.label"))
-
-
-def test_a_session_written_before_answers_reads_as_empty(start, tmp_path):
-    start("judge").close()
-    session = open_session(tmp_path / "s.label")
-    assert (session.n_draws, session.readable(), session.asks) == (0, 0, ())
 
 
 _TASKS = {

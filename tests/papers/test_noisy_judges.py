@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.papers.noisy_judges.baselines import (
+from tallystick.papers.noisy_judges import (
     agreement_accuracy,
     agreement_error_rate,
     agreement_errors,

@@ -68,7 +68,7 @@ def service(
         request.getfixturevalue("database") if engine == "postgres" else tmp_path / "serve.sqlite"
     )
     store = open_store(place, durability="normal")
-    monkeypatch.setattr(nightly, "Worker", lambda address: InProcess(store))
+    monkeypatch.setattr(nightly, "Workers", lambda address: InProcess(store))
     service = make_service(store, config=Config(job_pause=0.0, folder=tmp_path), clock=clock)
     yield service
     service.close()

@@ -13,7 +13,6 @@ import pytest
 from tallystick.serve.drift import _is_large, worked
 from tallystick.serve.jobs import Service
 from tallystick.serve.streams import StreamRecord, StreamSettings
-from tallystick.serve.worker import Computed, WorkerOrder
 from tallystick.verbs.judge.windows import windows
 from tests.serve.test_drift_step import votes
 from tests.serve.web import Clock, Web
@@ -25,8 +24,8 @@ SIZE, SETTLE = 500, 600.0
 def here(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compute in this process: starting a worker takes longer than the test."""
 
-    def ask(order: WorkerOrder, **_: object) -> Computed:
-        return Computed(status=200, body=worked(None, json.loads(json.dumps(order.args))))
+    def ask(work: str, stream: str, given: Any, **_: object) -> str:
+        return worked(None, stream, json.loads(json.dumps(given)))
 
     monkeypatch.setattr(service.worker, "ask", ask)
 
@@ -84,12 +83,12 @@ def test_more_items_give_an_alarm_its_final_cause_and_raise_no_second_one(
     columns = votes(3000, change=1000)
     compute = service.worker.ask
 
-    def ask(order: WorkerOrder, **_: object) -> Computed:
+    def ask(*order: Any, **_: object) -> str:
         """Let the naming, which confirms the cause here, find another one."""
-        step = json.loads(compute(order).body)
+        step = json.loads(compute(*order))
         for naming in step["namings"]:
             naming |= {"cause": "More than one thing changed", "likely": None}
-        return Computed(status=200, body=json.dumps(step).encode())
+        return json.dumps(step)
 
     monkeypatch.setattr(service.worker, "ask", ask)
     posted(web, {name: column[:2000] for name, column in columns.items()})  # type: ignore[misc]

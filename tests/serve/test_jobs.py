@@ -40,12 +40,12 @@ def test_whoever_sleeps_past_the_lease_can_write_nothing(service: Service, clock
     sleeper, other = JobLoop(service, [job]), JobLoop(service, [job])
     sleeper.plan()
     clock.now += 11
-    first = sleeper._take()
+    first = sleeper.take(job)
     assert first is not None
-    assert other._take() is None  # it is held
+    assert other.take(job) is None  # it is held
     first.renew()
     clock.now += 61
-    second = other._take()
+    second = other.take(job)
     assert second is not None
     assert second.fence == first.fence + 1
     with pytest.raises(LostLease):

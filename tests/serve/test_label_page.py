@@ -101,7 +101,7 @@ def test_the_page_is_locked_down_and_blind(table):
         assert " % [" not in answer.text  # no estimate unless it is asked for
         base = links["1"].rsplit("/", 1)[0]
         assert httpx.get(f"{base}/guess").status_code == 404
-        assert httpx.get(links["1"], headers={"host": "evil.example:80"}).status_code == 404
+        assert httpx.get(links["1"], headers={"host": "evil.example:80"}).status_code == 400
         strange = {"origin": "http://evil.example"}
         assert httpx.post(links["1"], data={"answer": "0"}, headers=strange).status_code == 403
         assert httpx.post(links["1"], data={"note": "x" * 70_000}).status_code == 413

@@ -9,7 +9,7 @@ import pytest
 from tallystick.serve import export as nightly
 from tallystick.serve.export import last_check
 from tallystick.serve.jobs import Service
-from tallystick.serve.worker import Worker
+from tallystick.serve.worker import Workers
 from tests.serve.equal import post
 from tests.serve.web import Clock, Web
 
@@ -62,7 +62,7 @@ def test_a_check_that_cannot_be_made_is_an_alarm_too(
     web: Web, service: Service, night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     post(web, "qa", 3)
-    monkeypatch.setattr(nightly, "worked", lambda store, given: 1 / 0)
+    monkeypatch.setattr(nightly, "checked", lambda *given: 1 / 0)
     [alarm] = night()
     assert "could not be made" in alarm["what"]
 
@@ -70,7 +70,7 @@ def test_a_check_that_cannot_be_made_is_an_alarm_too(
 def test_the_check_runs_in_a_process_of_its_own(
     web: Web, service: Service, night: Night, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nightly, "Worker", Worker)
+    monkeypatch.setattr(nightly, "Workers", Workers)
     post(web, "qa", 3)
     service.writer.do(lambda transaction: transaction.run("update tally set n = n + 1"))
     [alarm] = night()

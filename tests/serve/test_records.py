@@ -216,15 +216,9 @@ def test_limits_of_a_request(web: Web) -> None:
     assert web.post(URL, json=columns).status_code == 422
 
 
-def test_gzip_is_limited_after_unpacking(web: Web) -> None:
-    packed = {"Content-Encoding": "gzip"}
-    good = web.post(URL, content=gzip.compress(b'{"item": "a"}'), headers=packed)
-    assert good.json()["new"] == 1
-    bomb = gzip.compress(b" " * (20 * 1024 * 1024), 9)
-    assert len(bomb) < 1024 * 1024
-    assert web.post(URL, content=bomb, headers=packed).status_code == 413
-    assert web.post(URL, content=b"not gzip", headers=packed).status_code == 400
-    assert web.post(URL, content=b"x", headers={"Content-Encoding": "br"}).status_code == 415
+def test_a_packed_body_is_not_read(web: Web) -> None:
+    answer = web.post(URL, content=gzip.compress(b"{}"), headers={"Content-Encoding": "gzip"})
+    assert answer.status_code == 415
 
 
 def test_a_closed_stream_names_the_nearest_column(web: Web) -> None:

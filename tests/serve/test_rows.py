@@ -39,7 +39,6 @@ def test_who_draws_sees_patterns_and_rows_of_one_moment(
     url = "/v1/streams/qa/records"
     web.post(url, json=[{"item": n, "votes": {"a": "x"}} for n in range(5)])
     with service.store.read() as reader:
-        stream = find_stream(reader, "qa")
         kind = type(reader)
     streamed = kind.stream
 
@@ -48,6 +47,7 @@ def test_who_draws_sees_patterns_and_rows_of_one_moment(
         return streamed(self, *given, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(kind, "stream", later)
-    found = population(service.store, stream)
+    with service.store.snapshot() as reader:
+        found = population(reader, find_stream(reader, "qa"), Span())
     assert len(found.row) == 5
     assert set(found.pattern.tolist()) <= found.codes.keys()

@@ -5,7 +5,6 @@ import random
 import pytest
 
 from tallystick import shift
-from tallystick.clients import ReplayClient
 from tallystick.errors import InputError
 from tallystick.verbs.shift import CAPABILITY
 
@@ -64,15 +63,6 @@ def test_a_column_of_new_answers_of_a_deterministic_api_leaves_no_doubt():
     assert result.accuracy_change.interval.width == 0
     assert result.calls == 400
     assert result.requests.sent == 0
-
-
-def test_an_api_asks_no_more_than_the_budget_and_a_client_object_will_do():
-    by_name = shift(TABLE, **ROLES, api="replay:new", budget=150)
-    by_object = shift(TABLE, **ROLES, api=ReplayClient("new", columns=list(TABLE)), budget=150)
-    assert by_name.calls == 150
-    assert by_name.to_dict() == by_object.to_dict()
-    exact = shift(TABLE, **ROLES, new="new").accuracy_change.estimate
-    assert exact in by_name.accuracy_change.interval
 
 
 def test_a_table_of_exactly_item_truth_and_old_works(tmp_path, monkeypatch):

@@ -249,11 +249,24 @@ def test_a_weight_that_cannot_be_is_refused_by_name(engine: str, weight: float |
         Tally.of(ENGINES[engine](table), weight="w")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_number_outside_the_edges_is_refused_by_name(engine: str) -> None:
-    table = pa.table({"s": pa.array([0.1, 1.5])})
-    with pytest.raises(InputError, match=r"column 's' holds .*outside cut\['s'\]"):
-        Tally.of(ENGINES[engine](table), cut={"s": EDGES})
+@pytest.mark.parametrize(
+    "engine", ["arrow", "pandas", "pandas on arrow", "polars", "polars lazy", "duckdb"]
+)
+@pytest.mark.parametrize(
+    ("columns", "options", "named"),
+    [
+        ({"s": [0.1, 1.5]}, {"cut": {"s": EDGES}}, r"holds 1\.5, outside cut\['s'\]"),
+        ({"s": [0.1, -0.1]}, {"cut": {"s": EDGES}}, r"holds -0\.1, outside cut\['s'\]"),
+        ({"s": ["0.5", "low"]}, {"cut": {"s": EDGES}}, "asked for as numbers .cut., but .*low"),
+        ({"a": [[1], [2]]}, {}, "'a'.*(has type|holds a)"),
+        ({"a": [1]}, {"columns": ["b"]}, "no column 'b'"),
+    ],
+)
+def test_what_cannot_be_counted_is_refused_by_its_column(
+    engine: str, columns: dict[str, Any], options: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(InputError, match=named):
+        Tally.of(ENGINES[engine](pa.table(columns)), **options)
 
 
 @pytest.mark.filterwarnings(

@@ -37,34 +37,23 @@ RowState: TypeAlias = tuple[str, str, int, int, int, int, "bytes | None", Any]
 KeptBatch: TypeAlias = tuple[str, int, bytes, int, int, int]
 """(key, seq, sha256, n, new, changed) of a batch as it is kept."""
 
-COLUMNS: Mapping[str, Mapping[str, str]] = {
-    "batch": {
-        "seq": "number",
-        "stream": "number",
-        "key": "text",
-        "sha256": "bytes",
-        "at": "float",
-        "by": "text",
-        "n": "number",
-        "new": "number",
-        "changed": "number",
-        "body": "bytes",
-    },
-    "rows": {
-        "id": "number",
-        "stream": "number",
-        "item": "text",
-        "system": "text",
-        "bucket": "number",
-        "slice": "number",
-        "pattern": "number",
-        "u": "number",
-        "grades": "filled",
-        "seq_first": "number",
-    },
-    "tally": dict.fromkeys(("stream", "bucket", "slice", "pattern", "n"), "number"),
+COLUMNS: Mapping[str, Sequence[str]] = {
+    "batch": ("seq", "stream", "key", "sha256", "at", "by", "n", "new", "changed", "body"),
+    "rows": (
+        *("id", "stream", "item", "system", "bucket", "slice", "pattern", "u", "grades"),
+        "seq_first",
+    ),
+    "tally": ("stream", "bucket", "slice", "pattern", "n"),
 }
 """Tables that are written by the thousand (`Transaction.add`), their columns in order."""
+
+_KINDS = {
+    **dict.fromkeys(("key", "by", "item", "system"), "text"),
+    **dict.fromkeys(("sha256", "body"), "bytes"),
+    "at": "float",
+    "grades": "filled",
+}
+"""Kinds of those columns that hold no whole numbers."""
 
 _FEW = 40
 """Below this many names a look-up per name is faster in SQLite than one join."""
@@ -147,8 +136,8 @@ class Reader:
 class Transaction(Reader):
     """What the writer does: all of it is kept, or nothing. Here as SQLite does it."""
 
-    skip_locked = ""
-    """What ends a select whose row is updated next, where several processes write."""
+    is_shared = False
+    """Whether other processes write to this store, too."""
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Execute a statement; return how many rows it changed."""
@@ -534,7 +523,7 @@ class PostgresReader(Reader):
 class PostgresTransaction(PostgresReader, Transaction):
     """One transaction of the writer."""
 
-    skip_locked = " for update skip locked"
+    is_shared = True
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         super().__init__(connection)
@@ -601,15 +590,13 @@ class PostgresTransaction(PostgresReader, Transaction):
 
     def add(self, table: str, rows: Sequence[Sequence[Any]], conflict: str = "") -> None:
         """Insert rows into a table of `COLUMNS`: one array per column."""
-        kinds = COLUMNS[table]
-        arrays = ", ".join(f"%s::{_ARRAYS[kind]}[]" for kind in kinds.values())
+        names = COLUMNS[table]
+        kinds = [_KINDS.get(name, "number") for name in names]
+        arrays = ", ".join(f"%s::{_ARRAYS[kind]}[]" for kind in kinds)
         self._connection.execute(
-            f"insert into {table} ({', '.join(kinds)}) overriding system value"
+            f"insert into {table} ({', '.join(names)}) overriding system value"
             f" select * from unnest({arrays}){conflict}",
-            [
-                array(kind, column)
-                for kind, column in zip(kinds.values(), zip(*rows, strict=True), strict=True)
-            ],
+            list(map(array, kinds, zip(*rows, strict=True))),
         )
 
     def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, Any]]) -> None:

@@ -31,8 +31,7 @@ from tallystick.serve.database import Reader, Transaction
 from tallystick.serve.ingest import CODES, unpack_codes
 from tallystick.serve.jobs import Held, job
 from tallystick.serve.routes import Incoming, Parameter, route
-from tallystick.serve.streams import StreamRecord, find_stream, names_of
-from tallystick.serve.worker import WorkerOrder
+from tallystick.serve.streams import StreamRecord, find_stream, names_of, new_version
 
 if TYPE_CHECKING:
     from tallystick.serve.jobs import Service
@@ -286,7 +285,7 @@ def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
             _tell(transaction, stream, replace(note, muted=stream.settings.is_muted(now)), now=now)
         for naming in step.get("namings") or ():
             _rename(transaction, stream, naming, now=now)
-        transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
+        new_version(transaction, stream)
 
     service.writer.do(work)
     return True
@@ -313,8 +312,8 @@ def _tested(
     key = f"{stream.name}:{stream.id}"
     given = {"state": state, "columns": votes, "alpha": ALPHA, "key": key, "season": season}
     given["missing"] = stream.settings.missing
-    order = WorkerOrder(kind="tallystick.serve.drift:worked", args=given)
-    step: dict[str, Any] = json.loads(service.worker.ask(order, patience=_PATIENCE).body)
+    asked = service.worker.ask("drift:worked", stream.name, given, patience=_PATIENCE)
+    step: dict[str, Any] = json.loads(asked)
     step["restarted"] = bool(step.get("started")) and state is not None
     untold = {} if state is None or step["restarted"] else state.get("untold", {})
     step["state"] |= {"season": season, "untold": untold}
@@ -539,9 +538,9 @@ def vote_columns(
 # command line on the same rows in the same order.
 
 
-def worked(store: Any, given: dict[str, Any]) -> bytes:
-    """Do `drift_step` for the worker, which speaks bytes; the store is not needed."""
-    return json.dumps(drift_step(given)).encode()
+def worked(store: Any, stream: str, given: dict[str, Any]) -> str:
+    """Do `drift_step` for the worker: as JSON, as it is kept. The store is not needed."""
+    return json.dumps(drift_step(given))
 
 
 def drift_step(given: dict[str, Any]) -> dict[str, Any]:

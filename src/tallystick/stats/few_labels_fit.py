@@ -420,12 +420,18 @@ def features(
         if 1 < judges <= MOST:
             parts.append(np.where(given, grades - consensus[:, None], 0.0))
     z = np.hstack([*parts, classes])
+    parts.clear()
 
     # Centred at the mean of its own system, so that a judge's bias towards a system cancels.
     total = np.maximum(_sums(system, mass, n_systems), 1e-300)
-    z = z - (by_system(z, mass, system, n_systems) / total[:, None])[system]
+    # In place, a column at a time: these are the largest arrays of a verdict on many judges.
+    for column, means in zip(
+        z.T, (by_system(z, mass, system, n_systems) / total[:, None]).T, strict=True
+    ):
+        column -= means[system]
     scale = np.sqrt(mass @ z**2 / np.maximum(mass.sum(), 1e-300))
-    z = np.where(scale < TINY, 0.0, z / np.where(scale < TINY, 1.0, scale))
+    z /= np.where(scale < TINY, 1.0, scale)
+    z[:, scale < TINY] = 0.0
 
     penalties = {0: np.zeros(0)}
     lead = [CONSENSUS] * min(judges, 1)

@@ -21,7 +21,7 @@ from tallystick.results import Result, Slice
 from tallystick.table.cells import Label, without_missing
 from tallystick.table.data import Data
 from tallystick.table.door import Door, read
-from tallystick.table.doubts import Doubt, find_cautions, find_doubt, with_cautions, with_doubt
+from tallystick.table.doubts import Doubt, find_doubt, with_doubt
 from tallystick.table.engines import distinct
 from tallystick.table.reading import reading_of, with_reading
 from tallystick.table.roles import ALL_ROLES, Roles
@@ -291,16 +291,15 @@ def conclude(capability: Capability[R], data: Data | None, question: Question) -
         return capability.answer(data, question)
     question, settled = question.settled(data)
     result = capability.answer(data, question)
-    # After the answer, because most cautions need nothing but what it has counted.
-    # Items of a dynamic benchmark are chosen so that models err on them: that is no mistake.
-    sampled = capability.labelling is not None or data.roles.old is not None
-    result = with_cautions(result, find_cautions(data) if sampled else ())
 
     def doubt(part: Data, looked: int) -> Doubt | None:
-        if not sampled:
+        # Items of a dynamic benchmark are chosen so that models err on them: that is no mistake.
+        if capability.labelling is None and data.roles.old is None:
             return None
         clustered, speaks = "cluster" in capability.reads, question.labels_speak_for
         return find_doubt(part, speaks=speaks, clustered=clustered, looked=looked)
+
+    # After the answer, because most doubts need nothing but what it has counted.
 
     result = with_doubt(result, doubt(data, 1))
     notes = tuple(dict.fromkeys((*data.notes, *data.meaning_notes, *settled, *result.notes)))

@@ -24,7 +24,7 @@ from tallystick.table.reading import with_reading
 from tallystick.table.reading_decide import (
     decide,
     decide_counts,
-    long_shape,
+    is_long,
     majority,
 )
 from tallystick.table.reading_facts import draw
@@ -504,7 +504,7 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
     why = None
     if _changes_rows(beginning, door, given, layout):
         why = "a second file or other shape is read with it"
-    elif door.verb and long_shape(beginning, asked_of(door, given), given, layout, rules):
+    elif door.verb and is_long(beginning, asked_of(door, given), given, layout, rules):
         why = "one row per vote is turned round here"
     if why is not None:
         # These need every row of the columns, which only the local engine does.

@@ -44,9 +44,7 @@ _GLANCE = 1 << 16
 
 @contextmanager
 def held(data: Any) -> Iterator[Any]:
-    """Hold *data* as columns in memory by name, a DuckDB relation, or a narwhals frame that has run
-    nothing yet.
-    """
+    """Hold *data* as columns in memory by name, a DuckDB relation, or a narwhals frame."""
     if are_rows(data):
         data = columns_of_rows(data)
     if isinstance(data, Mapping) or is_relation(data):
@@ -57,11 +55,9 @@ def held(data: Any) -> Iterator[Any]:
         with opened(data) as table, reading(table.source):
             yield table.relation
     else:
-        import narwhals as nw
-
         frame = frame_of(data)
-        names = checked_names(list(frame.collect_schema()))
-        yield frame if isinstance(frame, nw.LazyFrame) else _Columns(frame, names)
+        checked_names(list(frame.collect_schema()))
+        yield frame
 
 
 def names_of(data: Any) -> tuple[str, ...]:
@@ -77,10 +73,17 @@ def fetched(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
     if isinstance(data, Mapping):
         return data
     if is_relation(data):
-        table = data.project(", ".join(map(identifier, names))).to_arrow_table()
-        return {name: table[name] for name in names}
-    found = fetch(data, names, "their columns are read")
+        found = data.project(", ".join(map(identifier, names))).to_arrow_table()
+    elif is_unread(data):
+        found = fetch(data, names, "their columns are read")
+    else:
+        found = arrow_table(data.select(*names))
     return {name: found[name] for name in names}
+
+
+def is_unread(data: Any) -> bool:
+    """Say whether what `held` gives is a frame that has run nothing yet."""
+    return type(data).__name__ == "LazyFrame"  # without loading narwhals to look
 
 
 def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
@@ -103,12 +106,14 @@ def _count(data: Any, recipe: Recipe) -> Counted:
         if isinstance(there, Mapping):
             return count_columns(there, recipe)
         names = recipe.select(names_of(there))
-        if recipe.cut or recipe.weight is not None:
-            # Bins and weights are numbers of single rows.
-            weight = [] if recipe.weight is None else [recipe.weight]
-            return count_columns(fetched(there, [*names, *weight]), replace(recipe, columns=names))
-        counting = count_relation if is_relation(there) else count_lazy
-        return counting(there, names)
+        # Bins and weights are numbers of single rows.
+        if not (recipe.cut or recipe.weight is not None):
+            if is_relation(there):
+                return count_relation(there, names)
+            if is_unread(there):
+                return count_lazy(there, names)
+        weight = [] if recipe.weight is None else [recipe.weight]
+        return count_columns(fetched(there, [*names, *weight]), replace(recipe, columns=names))
 
 
 def is_source(data: Any) -> bool:
@@ -204,7 +209,7 @@ def count_relation(relation: DuckDBPyRelation, names: tuple[str, ...]) -> Counte
     by = ", ".join(f"k{j}" for j in range(len(names)))
     groups = relation.project(keys).aggregate(f"{by}, count(*) as total", by).to_arrow_table()
     columns = {name: groups[f"k{j}"] for j, name in enumerate(names)}
-    return count_groups(names, columns, groups["total"], weighted=False)
+    return count_groups(columns, groups["total"], weighted=False)
 
 
 def _refuse_text(relation: DuckDBPyRelation, names: Sequence[str]) -> None:
@@ -295,29 +300,6 @@ def is_lazy(data: Any) -> bool:
     return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
 
 
-class _Columns(Mapping[str, Any]):
-    """The columns of an eager frame as arrays, each made when it is asked for, without a copy where
-    that is possible.
-    """
-
-    def __init__(self, frame: nw.DataFrame[Any], names: Sequence[str]) -> None:
-        self._frame, self._names = frame, names
-
-    def __getitem__(self, name: str) -> Any:
-        series = self._frame[name]
-        native = series.to_native()
-        if series.implementation.is_pandas_like() and getattr(native.dtype, "kind", "") in "biufO":
-            numpy_backed = type(native.dtype).__module__.startswith("numpy")
-            return native.to_numpy() if numpy_backed else series.to_arrow()
-        return series.to_arrow()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-
 def count_lazy(frame: nw.LazyFrame[Any], names: tuple[str, ...]) -> Counted:
     """Let the engine of a lazy frame group and count; only the groups are collected."""
     import narwhals as nw
@@ -335,8 +317,8 @@ def count_lazy(frame: nw.LazyFrame[Any], names: tuple[str, ...]) -> Counted:
             if (found := int(distinct[name][0])) > MOST_LABELS:
                 raise too_many(name, found)
     groups = frame.select(*names).group_by(*names).agg(nw.len().alias(ROWS)).collect()
-    columns = _Columns(groups, groups.columns)
-    return count_groups(names, columns, columns[ROWS], weighted=False)
+    found = arrow_table(groups)
+    return count_groups({name: found[name] for name in names}, found[ROWS], weighted=False)
 
 
 def fetch(frame: Any, columns: Sequence[str], why: str) -> pa.Table:

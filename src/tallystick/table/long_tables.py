@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from shlex import quote
 
 from tallystick.errors import AskError, InputError
@@ -14,8 +12,9 @@ from tallystick.table.columnar import parquet_relation
 from tallystick.table.engine import connect, reading
 from tallystick.table.reading_names import lower_word, plain
 from tallystick.table.roles import Layout
-from tallystick.table.sources import MAX_COLUMNS, check_names, scratch
+from tallystick.table.sources import MAX_COLUMNS, check_names
 from tallystick.table.tables import Table
+from tallystick.table.truth import scratch_file
 
 _KEY = "item and run "
 """The column that stands for item and run while a table is pivoted."""
@@ -109,10 +108,7 @@ def _pivot(
     """Write the wide table to a scratch file: facts that are steady within an item stay."""
     judges = _judges(table, shape)
     check_names([shape.item, *steady, *judges], f"{table.source}, with one column per judge,")
-    with tempfile.NamedTemporaryFile(
-        dir=scratch(), prefix="wide-", suffix=".parquet", delete=False
-    ) as made:
-        path = Path(made.name)
+    path = scratch_file("wide-")
     with reading(table.source):
         table.derive(_pivot_sql(shape, steady, judges)).write_parquet(str(path))
     table.close()

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from tallystick.errors import FormatError, InputError, MergeError
 from tallystick.table.cells import Label, identity, in_order, is_missing
-from tallystick.table.counting import encode, numbers_of
+from tallystick.table.counting import as_cells, numbers_of
 from tallystick.table.engine import require
-from tallystick.table.engines import CELL, ROWS, fetched, held, names_of
+from tallystick.table.engines import CELL, ROWS, fetched, held, is_unread, names_of
 from tallystick.table.patterns import Recipe
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -115,7 +115,7 @@ class Moments:
             available = names_of(rows)
             names = recipe.select([name for name in available if name != by])
             wanted = [*names, *([] if by is None else Recipe(columns=(by,)).select(available))]
-            if hasattr(rows, "collect_schema"):
+            if is_unread(rows):
                 return cls._of_columns(*_grouped(rows, names, wanted), names, by, recipe.missing)
             return cls._of_columns(fetched(rows, wanted), None, names, by, recipe.missing)
 
@@ -392,10 +392,10 @@ def _groups(
     name: str, column: Any, missing: frozenset[str]
 ) -> tuple[tuple[Label, ...], NDArray[np.int64]]:
     """Return the groups that a column names, and the group of each row."""
-    encoded = encode(name, column, most=_MOST_GROUPS)
-    distinct, codes = np.unique(encoded.values, return_inverse=True)
-    written = (encoded.label(value) for value in distinct.tolist())
-    groups = tuple(None if is_missing(label, missing) else label for label in written)
+    written, codes = as_cells(name, column, most=_MOST_GROUPS).coded(_MOST_GROUPS)
+    shown, codes = np.unique(codes, return_inverse=True)
+    labels = [written[code] for code in shown.tolist()]
+    groups = tuple(None if is_missing(label, missing) else label for label in labels)
     return groups, codes.astype(np.int64)
 
 

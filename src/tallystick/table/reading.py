@@ -29,7 +29,7 @@ from tallystick.table.reading_rules import How
 from tallystick.table.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
-from tallystick.table.words import as_pass_fail, is_no_answer
+from tallystick.table.words import as_pass_fail, is_no_answer, number_of
 
 if TYPE_CHECKING:
     from tallystick.table.data import Data
@@ -399,7 +399,10 @@ def _from_rows(data: Data, roles: Roles, voters: Sequence[str]) -> dict[str, Any
         counts[key] = facts[name].distinct
         # A sample does not show them all. An item may be called 99, which is no answer elsewhere.
         if facts[name].seen < facts[name].filled or (key == "items" and data.rules.missing):
-            [(counts[key],)] = table.query(f"select count(distinct {identifier(name)}) from rows")
+            # Whether items repeat is known by now; counting different texts takes a table of them.
+            once = key == "items" and not table.repeats(name)
+            cells = f"count({'' if once else 'distinct '}{identifier(name)})"
+            [(counts[key],)] = table.query(f"select {cells} from rows")
     if counts.get("items") == rows:
         del counts["items"]
 
@@ -419,18 +422,11 @@ def _meaning(labels: Iterable[Label]) -> dict[str, Any]:
     """Return labels, if they are few; the ends of a scale, if they are numbers."""
     # One spelling, so that the same table reads alike as text and as numbers.
     said = in_order({spelling(one) for one in labels if not is_no_answer(one)})
-    numbers = [_as_number(one) for one in said]
+    numbers = [number_of(one) for one in said]
     whole = [one for one in numbers if one is not None]
     if len(whole) == len(said) > 2:
         return {"scale": (min(whole), max(whole))}
     return {"labels": said} if 0 < len(said) <= _MOST_LABELS else {}
-
-
-def _as_number(label: Label) -> float | None:
-    try:
-        return float(label) if label is not None and not isinstance(label, bool) else None
-    except ValueError:
-        return None
 
 
 # A reading that somebody wrote down.

@@ -14,6 +14,7 @@ import stat
 import sys
 import tempfile
 import time
+import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -417,9 +418,10 @@ def check_names(header: Sequence[str], name: str) -> tuple[tuple[str, ...], tupl
         if not column.strip():
             notes.append(f"{name}: column {position} has no name and is called 'column_{position}'")
             column = f"column_{position}"
-        if "\0" in column:
+        if any(unicodedata.category(sign) == "Cc" and sign not in "\t\n\r" for sign in column):
             raise InputError(
-                f"{name}: the name of column {position} holds a zero byte ({column!r}): rename it"
+                f"{name}: the name of column {position} holds a control character ({column!r}):"
+                " rename it, or copy the file again if it should not be there"
             )
         names.append(column)
     first: dict[str, int] = {}

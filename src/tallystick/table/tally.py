@@ -285,11 +285,11 @@ class Tally:
         >>> Tally.from_patterns({"a": [0, 1], "b": [1, 1]}, [30, 12]).n
         42
         """
-        from tallystick.table.counting import count_groups, encode_columns
+        from tallystick.table.counting import count_groups
 
         held = np.asarray(counts)
         weighted = held.dtype.kind == "f"
-        rows = len(encode_columns(columns, tuple(columns), Recipe())[0].values) if columns else 0
+        rows = len(next(iter(columns.values()))) if columns else 0
         if held.shape != (rows,):
             raise InputError(
                 f"counts must have one entry per pattern ({rows}), got shape {held.shape}"
@@ -298,7 +298,7 @@ class Tally:
             raise InputError(
                 f"counts must be finite numbers that are not negative, got {list(counts)!r:.80}"
             )
-        counted = count_groups(tuple(columns), columns, held, weighted=weighted)
+        counted = count_groups(columns, held, weighted=weighted)
         recipe = Recipe(weight="count" if weighted else None, apart=frozenset(apart))
         return cls._holding(
             settle(counted.names, counted.labels, counted.codes, counted.counts, recipe), recipe

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.results import Json, PatternTable, Result
 from tallystick.table.cells import Label, is_missing, spelling
-from tallystick.table.counting import encode_columns
+from tallystick.table.counting import cells_of
 from tallystick.table.engine import as_arrow, as_numpy
 from tallystick.table.engines import columns_of, frame_of, is_relation, is_source, opened
 from tallystick.table.patterns import Patterns, Recipe, settle
@@ -284,7 +284,7 @@ def describe(tally: Tally) -> TallyResult:
         verdict = (
             f"{unit} of {columns} show {tally.patterns:,} of {_number(possible)} possible patterns;"
             f" the commonest is {_text(tally.names, _pattern(tally, most))}"
-            f" ({tally.counts[most] / tally.n:.0%}).".replace("%)", " %)")
+            f" ({tally.counts[most] / tally.n:.0%})."
         )
     if tally.sources.repeats:
         told = ", ".join(tally.sources.repeats)
@@ -337,12 +337,11 @@ def locate(patterns: Patterns, data: Any, recipe: Recipe) -> NDArray[np.int64]:
     """
     names = patterns.names
     reading = replace(recipe, columns=names, weight=None)
-    encoded = encode_columns(columns_of(data, names), names, reading)
+    cells = cells_of(columns_of(data, names), names, reading)
     labels: list[Sequence[Label]] = []
-    codes = np.empty((len(encoded[0].values), len(names)), np.int32)
-    for j, column in enumerate(encoded):
-        distinct, codes[:, j] = np.unique(column.values, return_inverse=True)
-        written = (column.label(value) for value in distinct.tolist())
+    codes = np.empty((len(cells[0].values), len(names)), np.int32)
+    for j, column in enumerate(cells):
+        written, codes[:, j] = column.coded()
         labels.append([None if is_missing(label, recipe.missing) else label for label in written])
         if recipe.coerce and names[j] not in recipe.apart:
             labels[j] = [spelling(label) for label in labels[j]]

@@ -1,14 +1,12 @@
-"""Login, logout, the start link, and forms that only our own pages can send."""
+"""Login, logout, and forms that only our own pages can send."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from tallystick.serve.jobs import Service
-from tallystick.serve.pages.site import START_SECONDS, start_link
 from tests.serve.pages.form import TOKEN, submit
 from tests.serve.queue.people import fill, key_of
-from tests.serve.web import Clock, Web
+from tests.serve.web import Web
 
 HOME = {"origin": "https://tally.example"}
 
@@ -24,18 +22,6 @@ def test_a_key_opens_a_session_and_logging_out_ends_it(web: Web, far: Callable[.
     assert browser.get("/settings").status_code == 200
     assert submit(browser, "/settings", "/logout").headers["location"] == "/login"
     assert browser.get("/settings").status_code == 401
-
-
-def test_a_start_link_works_once_and_not_for_ever(
-    service: Service, far: Callable[..., Web], clock: Clock
-) -> None:
-    path, late = start_link(service), start_link(service)
-    browser = far()
-    assert browser.get(path).status_code == 303
-    assert browser.get("/settings").status_code == 200
-    assert far().get(path).status_code == 403
-    clock.now += START_SECONDS + 1
-    assert far().get(late).status_code == 403
 
 
 def test_a_form_needs_the_sessions_token_and_our_origin(web: Web) -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.serve.auth import COOKIE, Fix, HttpProblem
-from tallystick.serve.pages import problem_page
-from tallystick.serve.pages.site import HERE, templates
+from tallystick.serve.pages.site import HERE, problem_page, templates
 from tests.serve.queue.people import STREAM, draw, fill, key_of
 from tests.serve.web import Web
 

@@ -15,7 +15,7 @@ from tallystick.serve.database import Reader
 from tallystick.serve.export import last_check
 from tallystick.serve.jobs import Service
 from tallystick.serve.pages.site import base_of, call, go, may, render
-from tallystick.serve.pages.stream import PART, StreamView, ask_view, stream_facts, verb_of
+from tallystick.serve.pages.stream import PART, ask_view, stream_facts, verb_of
 from tallystick.serve.routes import Incoming, page
 from tallystick.serve.streams import StreamRecord, find_stream, names_of
 
@@ -52,8 +52,8 @@ async def get_home(incoming: Incoming) -> Response:
                 {
                     "name": stream.name,
                     "verb": verb_of(reader, stream),
-                    "today": facts.today,
-                    "labelled": facts.labelled,
+                    "today": facts["today"],
+                    "labelled": facts["labelled"],
                     "changed": changed.get(stream.id),
                     "tested": stream.id in tested,
                 }
@@ -110,10 +110,10 @@ async def _verdicts(
         line["verdict"] = known.get(line["name"], "…")
 
 
-def _short(shown: StreamView) -> str:
+def _short(shown: dict[str, Any]) -> str:
     """Return an answer with what it leaves open."""
-    notes = "Read its notes first." if shown.warnings else ""
-    return " ".join(part for part in (shown.answer, shown.open, notes) if part)
+    notes = "Read its notes first." if shown["warnings"] else ""
+    return " ".join(part for part in (shown["answer"], shown["open"], notes) if part)
 
 
 # Alarms: what each proves, what it does not, who has seen it, and where it was sent.

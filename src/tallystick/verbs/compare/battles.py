@@ -9,7 +9,7 @@ that strength is one number, which battles need not show.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -27,7 +27,9 @@ from tallystick.stats.battles import (
     shares,
 )
 from tallystick.stats.clusters import fewest_clusters
+from tallystick.stats.intervals import Intervals
 from tallystick.stats.maxt import holm
+from tallystick.stats.pairs import agreeing
 from tallystick.stats.signs import sign_p_value
 from tallystick.table import Data, Roles, Table, is_missing, is_no_answer
 from tallystick.table.reading_names import ROLE_NAMES, plain
@@ -201,15 +203,17 @@ def _row(
     question: CompareQuestion,
 ) -> BattlePair:
     a, b = names
-    wins, losses = int((d > 0).sum()), int((d < 0).sum())
-    rate, low, high = found.win_rate, found.low, found.high
+    wins, losses, rate = int((d > 0).sum()), int((d < 0).sum()), found.win_rate
+    # The interval of a pair alone says what the sign test of the pair says.
+    lead, p = np.array([rate - 0.5]), np.array([found.p_value])
+    low, high = np.array([found.low - 0.5]), np.array([found.high - 0.5])
+    ends = Intervals(low, high, level=1 - question.alpha, method="battles")
+    shown = agreeing(ends, lead, p, question.alpha)[0]
+    interval = replace(shown, low=0.5 + shown.low, high=0.5 + shown.high)
     if rate < 0.5:
-        a, b, wins, losses = b, a, losses, wins
-        rate, low, high = 1 - rate, 1 - high, 1 - low
-    interval = Interval(
-        low, high, level=1 - question.alpha, guarantee="approximate", method="battles"
-    )
-    told = adjusted <= question.alpha and 0.5 not in interval
+        a, b, wins, losses, rate = b, a, losses, wins, 1 - rate
+        interval = replace(interval, low=1 - interval.high, high=1 - interval.low)
+    told = adjusted <= question.alpha
     return BattlePair(
         a=a,
         b=b,

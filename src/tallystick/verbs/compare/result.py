@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError
 from tallystick.results import (
+    SCHEMA,
     Claims,
     Figure,
     Interval,
@@ -45,8 +46,8 @@ class ModelRow:
 
     name: str
     score: float | Unknown
-    interval: Interval | Unknown
-    rank_interval: tuple[int, int] | Unknown
+    interval: Interval
+    rank_interval: tuple[int, int]
     item_score: float | None = None
     runs_interval: Interval | Unknown | None = None
 
@@ -71,22 +72,13 @@ class PairRow:
     simultaneous: Interval | Unknown
     a_only: int | Unknown
     b_only: int | Unknown
-    p_value: float | Unknown
-    adjusted_p: float | Unknown
+    p_value: float
+    adjusted_p: float
     verdict: str
     holds_below: float | None = None
     ratio: float | None = None
     ratio_interval: Interval | None = None
     signs: tuple[int, int, float] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterRow:
-    """One of so few clusters that no verdict is possible: the score of every model in it."""
-
-    cluster: str
-    items: float
-    scores: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +154,6 @@ class CompareResult(Result):
         How many pairs are told apart, of how many; also where not all of them are listed.
     clusters
         How many clusters there are; 0 where items are the sample.
-    per_cluster
-        The scores in each cluster, where clusters are too few for a verdict.
     replicates
         What several runs per item say; None where every item was run once.
     left_out, whatever
@@ -174,6 +164,7 @@ class CompareResult(Result):
     """
 
     verb: ClassVar[str] = "compare"
+    schema: ClassVar[int] = SCHEMA + 1
 
     models: tuple[ModelRow, ...]
     pairs: tuple[PairRow, ...]
@@ -191,7 +182,6 @@ class CompareResult(Result):
     pairs_told: int = 0
     pairs_total: int = 0
     clusters: int = 0
-    per_cluster: tuple[ClusterRow, ...] = ()
     replicates: Replicates | None = None
     left_out: int = 0
     whatever: tuple[float, float] | None = None
@@ -243,8 +233,6 @@ class CompareResult(Result):
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the scores, the ranks, and who beats whom."""
-        if any(isinstance(row.interval, Unknown) for row in self.models):
-            return ()  # too few clusters: there is nothing to draw but the table
         names = [row.name for row in self.models]
         tiers = [f"tier {row['tier']}" for row in self.rows()]
         scores = Figure(
@@ -387,18 +375,6 @@ def folds_of(result: CompareResult) -> tuple[Section, ...]:
                 rows=[_pair(row) for row in result.pairs],
                 units={"difference": points, "adjusted p": "p"},
                 figures=tuple(one for one in figures if one.title.startswith("Differences")),
-            )
-        )
-    if result.per_cluster:
-        found.append(
-            Section(
-                title="Clusters",
-                line=f"{len(result.per_cluster)} clusters are too few for a verdict.",
-                rows=[
-                    {"cluster": row.cluster, "items": row.items, **row.scores}
-                    for row in result.per_cluster
-                ],
-                units={row.name: share for row in result.models},
             )
         )
     return tuple(found)

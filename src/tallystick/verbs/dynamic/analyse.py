@@ -276,7 +276,7 @@ def _errors_of_vote(log: RoundLog, voters: list[int], where: Array) -> tuple[Arr
     if log.predictions is None or log.labels is None:
         wrong = log.errors[voters][:, where].sum(axis=0)
         return np.asarray(majority_share(wrong, len(voters))), False
-    from tallystick.papers.dynamic_benchmarks.experiment import plurality
+    from tallystick.papers.dynamic_benchmarks.rollouts import plurality
 
     return plurality(log.predictions[voters][:, where], log.labels[where]), True
 

@@ -24,9 +24,9 @@ from tallystick.stats.agreement import (
 )
 from tallystick.stats.latent_checks import CROWD
 from tallystick.stats.latent_headline import vote_table
-from tallystick.table.grades import number_of
 from tallystick.table.panel import Floats, Ints, Panel
 from tallystick.table.patterns import pack
+from tallystick.table.words import number_of
 from tallystick.verbs.judge.result import AgreementPair, AgreementTable, Share
 
 _LEAST_GRADES, _MOST_GRADE = 4, 10

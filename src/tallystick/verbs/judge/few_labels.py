@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tallystick._rng import Rng
 from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
-from tallystick.papers.noisy_judges.baselines import majority_shares
+from tallystick.papers.noisy_judges import majority_shares
 from tallystick.results import Interval, Unknown
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.few_labels import FewLabels, accuracies, prevalences
