@@ -98,7 +98,8 @@ def _check_pairs(table: Table, shape: LongShape) -> None:
         places = f"{table.place(rows[0])} and {table.place(rows[1])}"
         raise InputError(
             f"duplicate vote: item {name!r} has two votes of judge {by!r}, at {places}. Keep one of"
-            " them; if every row is an item of its own, say --shape wide"
+            " them; if every row is an item of its own, write shape = 'wide' in a reading file"
+            " (--reading)"
         )
 
 
