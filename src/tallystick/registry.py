@@ -9,11 +9,10 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
-from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import InputError
+from tallystick.errors import InputError, meant
 
 if TYPE_CHECKING:
     from tallystick.results import Result
@@ -175,9 +174,7 @@ def function(name: str) -> Callable[..., Any]:
     def answer(data: Any = None, **options: Any) -> Any:
         for option in options:
             if option not in taken:
-                near = get_close_matches(option, taken, n=1)
-                hint = f": did you mean {near[0]!r}?" if near else ""
-                raise InputError(f"{name} has no option {option!r}{hint}")
+                raise InputError(f"{name} has no option {option!r}{meant(option, taken)}")
         if data is None and asked.input != "required" and "run" not in options:
             return conclude(asked, None, asked.question(**options))
         result = answered(asked, [] if data is None else data, options)
@@ -239,17 +236,14 @@ def keywords(asked: Capability[Any]) -> tuple[Keyword, ...]:
 
 
 READING = {
-    "reading": "What the columns mean, as look -o FILE.toml writes it; other options win.",
+    "reading": "Reading file, as look -o FILE.toml writes it; options given beside it win.",
     "columns": "The columns to use; repeat, or use commas and globs.",
-    "shape": "wide: one column per judge; long: one row per vote.",
     "judge": "Long tables: the column that names the judge.",
     "vote": "Long tables: the column with the votes.",
-    "delimiter": "Character between the columns of a text file; detected if not given.",
     "metric": "Evaluation logs: the score to use, e.g. exact_match.",
     "run": "NAME=FILE: the results or the log of one model; repeat for more.",
     "truth_file": "A second file with the truth, joined by --item.",
     "old_file": "A second file with the old answers, joined by --item.",
-    "separator": "Wide tables: what separates system and judge in a column name such as A.gpt.",
     "ignore": "Columns to leave out; repeat, or use commas and globs.",
     "missing": "Values that mean no answer, e.g. -1,NA (blank cells always do).",
     "labels": (
@@ -262,7 +256,10 @@ READING = {
     ),
     "coerce": 'Read "1", 1, 1.0 and True as the same label instead of refusing a mix.',
 }
-"""Options of reading that every verb with a table has, with their help."""
+"""Options of reading that every verb with a table has, with their help.
+
+What is rarely needed stands in a reading file alone: shape, separator.
+"""
 
 SEVERAL = ("reading", "columns", "ignore", "missing", "labels", "never_true", "run")
 
@@ -279,7 +276,6 @@ def reading_keywords(
     of = door or Door()
     votes = of.want == "models" or bool({"judges", "weak"} & {*reads})
     idle = {
-        "shape": not of.pivots,
         "judge": not of.pivots,
         "vote": not of.pivots,
         "run": not of.runs,
@@ -288,7 +284,6 @@ def reading_keywords(
         # A verb whose roles name its columns needs no second way to name them.
         "columns": any(role in GROUPS for role in reads),
         "never_true": not votes,
-        "separator": "systems" not in reads,
     }
     return tuple(
         name for name in READING if not idle.get(name) and name not in reads and name not in taken

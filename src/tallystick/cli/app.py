@@ -5,41 +5,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 import click
 
 import tallystick
+from tallystick.errors import meant
 from tallystick.registry import ENTRIES, capability
 
 OWN = {
-    "look": (
-        "first",
-        "Show what each column is, how the table is read, and the commands that it can answer.",
-    ),
+    "look": ("first", "Show how a table is read, and the commands that fit it."),
     "label": ("label", "Label the few items that tell most, and know when to stop."),
-    "audit": (
-        "first",
-        "Look at a table, say what its columns are taken for and why, and run all that applies.",
-    ),
+    "audit": ("first", "Answer every question that a table allows, on one page."),
     "tally": (
         "tables",
-        "Count the decision patterns of a table, once; conclude from the counts as often as you"
-        " like.",
+        "Count the vote patterns of a table once, and answer from the counts later.",
     ),
-    "merge": ("tables", "Add saved tallies into one; the order does not matter."),
-    "serve": (
-        "serve",
-        "Take votes and labels by HTTP, and answer at any time what the command line would.",
-    ),
-    "demo": (
-        "first",
-        "Make a table such as people bring, answer a question from it, and write the report.",
-    ),
+    "merge": ("tables", "Add saved tallies into one, in any order."),
+    "serve": ("serve", "Run a service that takes votes and labels over HTTP and answers any time."),
+    "demo": ("first", "Show a verb at work on a generated table, and write its report."),
     "explain": ("first", "Say what a word means, or how to read what a verb prints."),
-    "doctor": ("first", "Show versions, engines found, what is missing and how to get it."),
+    "doctor": ("first", "Show versions, the engines found, and how to get what is missing."),
 }
 """Verbs that are not capabilities: the file of their command, and their sentence."""
 
@@ -63,14 +50,15 @@ _HELP = {"help_option_names": ["-h", "--help"]}
 
 
 def summaries() -> dict[str, str]:
-    """Return every verb with its sentence, without opening any of them."""
+    """Return every verb with its sentence, a newcomer's first, without opening any of them."""
     found: dict[str, str] = {}
     for entry in ENTRIES:
         group, _, rest = entry.verb.partition(" ")
         if rest and group not in GROUPS:
             continue  # a second word of a verb that stands by itself: shift baseline
         found[group] = GROUPS[group] if rest else entry.summary
-    return {**found, **{name: sentence for name, (_, sentence) in OWN.items()}}
+    own = {name: sentence for name, (_, sentence) in OWN.items()}
+    return {"look": own["look"], **found, **own}
 
 
 class _Verbs(click.Group):
@@ -95,9 +83,9 @@ class _Verbs(click.Group):
             from tallystick.cli.verb import command_of
 
             return both, command_of(capability(both)), args[2:]
-        near = get_close_matches(args[0], list(summaries()), n=1)
+        near = meant(args[0], summaries())
         if args[0] not in summaries() and near:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+            ctx.fail(f"No such command {args[0]!r}{near}")
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:

@@ -29,10 +29,8 @@ if TYPE_CHECKING:
 class Delivery:
     """Where a result goes: the options of output."""
 
-    items_out: Path | None = option(
-        None, "Write a table of the items with what was learnt about each."
-    )
-    html: Path | None = option(None, "Write the report as one HTML page that works offline.")
+    items_out: Path | None = option(None, "Write what was learnt about each item as a table.")
+    html: Path | None = option(None, "Write the report as an HTML page that works offline.")
     summary: Path | None = option(None, "Append the result as Markdown to this file.")
     as_json: bool = option(
         False, "Print one JSON object on stdout and nothing else.", flag="--json"
@@ -43,8 +41,8 @@ class Delivery:
     junit: Path | None = option(None, "Write the gates as JUnit XML to this file.")
     post: str | None = option(
         None,
-        "Post the result to a stream of a running service (http://HOST:8765/v1/streams/NAME),"
-        " which shows it and tells of a change; the key stands in TALLYSTICK_KEY.",
+        "Post the result to this stream of a service (http://HOST:8765/v1/streams/NAME); the key is"
+        " in TALLYSTICK_KEY.",
         metavar="STREAM",
     )
 

@@ -9,9 +9,8 @@ import shutil
 import sys
 import tempfile
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache
 from importlib import metadata
 from importlib.resources import files
@@ -32,7 +31,7 @@ from tallystick.cli.verb import (
     role_options,
     sorted_options,
 )
-from tallystick.errors import InputError
+from tallystick.errors import InputError, meant
 from tallystick.registry import ENTRIES, capability
 from tallystick.report.terminal import glossary
 from tallystick.results import Result
@@ -43,7 +42,6 @@ from tallystick.table import (
     Question,
     Reading,
     atomic,
-    conclude,
     read,
     with_reading,
     write_csv,
@@ -51,18 +49,25 @@ from tallystick.table import (
 
 
 def _run(verb: str, to: Path | None, open_report: bool, seed: int, as_json: bool) -> None:
-    """Make a table such as people bring, answer a question from it, and write the report.
+    """Write the table of a demonstration, and run the command that anybody can run on it."""
+    from tallystick.cli.app import app
 
-    Without a verb: score, where the judges name the wrong winner.
-    """
-    made, ask = _audit(seed) if verb == "audit" else _of_capability(verb, seed)
-    folder = _folder(to)
+    words, made = _shown(verb, seed)
+    if to is None:
+        to = Path(tempfile.mkdtemp(prefix="tallystick-demo-"))
+    to.mkdir(parents=True, exist_ok=True)
     name = verb.replace(" ", "-")
-    table, page = folder / f"{name}.csv", folder / f"{name}.html"
+    table, page = to / f"{name}.csv", to / f"{name}.html"
     write_csv(table, made.table)
     tell([made.story, f"table: {table}"])
-    ask(table, Delivery(as_json=as_json, html=page))
-    words = [*(_found(verb) if verb != "audit" else verb).split(), str(table), *made.command()]
+
+    words += [str(table), *made.command()]
+    given = ["--html", str(page), *(["--json"] if as_json else [])]
+    command = app.get_command(click.Context(app), words[0])
+    names = {one.name for one in command.params} if command is not None else set()
+    given += ["--seed", str(seed)] if "seed" in names else []
+    given += ["-o", str(to / "answers.csv")] if "out" in names else []
+    app.main([*words, *given], "tallystick", standalone_mode=False)
     tell([f"do it yourself: {shlex.join(['tallystick', *words])} --html report.html"])
     if open_report:
         import webbrowser
@@ -70,55 +75,20 @@ def _run(verb: str, to: Path | None, open_report: bool, seed: int, as_json: bool
         webbrowser.open(page.resolve().as_uri())
 
 
-def _audit(seed: int) -> tuple[Demo, Callable[[Path, Delivery], None]]:
-    from tallystick.verbs.audit import audit
-    from tallystick.verbs.audit.answer import cases_of
-    from tallystick.verbs.audit.answer import demo as audit_demo
+def _shown(verb: str, seed: int) -> tuple[list[str], Demo]:
+    """Return the words of a verb, which may be named by its first word, and its demonstration."""
+    if verb == "audit":
+        from tallystick.verbs.audit.answer import demo as audit_demo
 
-    def ask(table: Path, delivery: Delivery) -> None:
-        with read(table, Door(repeats=True)) as data:
-            with working("answering all that applies"):
-                result = audit(data, rng=seed)
-            deliver(result, delivery, data=data, cases=cases_of)
-
-    return audit_demo(seed), ask
-
-
-def _of_capability(verb: str, seed: int) -> tuple[Demo, Callable[[Path, Delivery], None]]:
-    shown = capability(_found(verb))
-    if shown.demo is None:
-        raise InputError(f"{verb} has no demonstration")
-    made = shown.demo(seed)
-    fields = {one for one in made.options if one in shown.question.__dataclass_fields__}
-    question = shown.question(seed=seed, **{one: made.options[one] for one in fields})
-    roles = {one: value for one, value in made.options.items() if one not in fields}
-
-    def ask(table: Path, delivery: Delivery) -> None:
-        with read(table, shown.door, **roles) as data:
-            with working("answering"):
-                result = conclude(shown, data, question)
-            deliver(result, delivery, data=data, capability=shown)
-
-    return made, ask
-
-
-def _found(verb: str) -> str:
-    """Return the verb of a capability that has a demonstration, by its first word."""
+        return ["audit"], audit_demo(seed)
     for entry in ENTRIES:
-        if verb == entry.verb or (
-            entry.verb.startswith(f"{verb} ") and capability(entry.verb).demo
-        ):
-            return entry.verb
-    able = [entry.verb for entry in ENTRIES if capability(entry.verb).demo]
-    shown = ", ".join(dict.fromkeys([*(name.partition(" ")[0] for name in able), "audit"]))
+        if verb in (entry.verb, entry.verb.partition(" ")[0]):
+            made = capability(entry.verb).demo
+            if made is not None:
+                return entry.verb.split(), made(seed)
+    able = [entry.verb.partition(" ")[0] for entry in ENTRIES if capability(entry.verb).demo]
+    shown = ", ".join(dict.fromkeys([*able, "audit"]))
     raise InputError(f"there is nothing to show for {verb!r}: there are {shown}")
-
-
-def _folder(to: Path | None) -> Path:
-    if to is None:
-        return Path(tempfile.mkdtemp(prefix="tallystick-demo-"))
-    to.mkdir(parents=True, exist_ok=True)
-    return to
 
 
 demo = Verb(
@@ -146,7 +116,7 @@ demo = Verb(
 def _look_run(
     source: tuple[str, ...], output: Path | None, reading: str | None, as_json: bool
 ) -> None:
-    """Show what each column is, how the table is read, and the commands that it can answer."""
+    """Show how a table is read, and the commands that fit it."""
     from tallystick.verbs.look import look as looked
 
     if "-" in source:
@@ -186,11 +156,10 @@ _READS = (
 
 
 def _audit_run(source: tuple[str, ...], alpha: float, seed: int, **given: Any) -> None:
-    """Look at a table, say what its columns are taken for and why, and run all that applies.
+    """Answer every question that a table allows, on one page.
 
     What cannot be told is asked by naming the option that answers it; nothing is guessed.
     """
-    from tallystick.table import Door, read
     from tallystick.verbs.audit import audit as look
     from tallystick.verbs.audit.answer import cases_of
 
@@ -345,13 +314,8 @@ def explained(term: str) -> str:
     if found:
         return "\n\n".join(found)
     known = list(dict.fromkeys([*pages(), *words]))
-    near = get_close_matches(wanted, known, n=3)
-    hint = (
-        f"Did you mean {' or '.join(map(repr, near))}?"
-        if near
-        else f"There are: {', '.join(known)}"
-    )
-    raise InputError(f"there is no explanation of {term!r}. {hint}")
+    hint = meant(wanted, known, otherwise=f". There are: {', '.join(known)}", most=3)
+    raise InputError(f"there is no explanation of {term!r}{hint}")
 
 
 def _filled(text: str) -> str:

@@ -55,7 +55,7 @@ def _run(
     cut: tuple[str, ...],
     **given: Any,
 ) -> None:
-    """Count the decision patterns of a table, once; conclude from the counts as often as you like.
+    """Count the vote patterns of a table once, and answer from the counts later.
 
     With --by the slice is one more column of the tally, and with --weight the weight is.
     """
@@ -128,7 +128,7 @@ tally = Verb(
 
 
 def _merge_run(tallies: tuple[str, ...], output: Path, allow_overlap: bool, **given: Any) -> None:
-    """Add saved tallies into one; the order does not matter.
+    """Add saved tallies into one, in any order.
 
     Tallies that have counted the same file, stream, batch or rows are refused.
     """

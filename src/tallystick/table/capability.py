@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -17,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick._rng import Rng
-from tallystick.errors import InputError, TallystickError
+from tallystick.errors import InputError, TallystickError, meant
 from tallystick.results import Result, Slice
 from tallystick.table.cells import Label, without_missing
 from tallystick.table.data import Data
@@ -72,11 +71,8 @@ class Option:
             return
         for one in value if isinstance(value, tuple) else (value,):
             if self.choices and one not in self.choices:
-                near = get_close_matches(str(one), self.choices, n=1)
-                hint = f": did you mean {near[0]!r}?" if near else ""
-                raise InputError(
-                    f"{name} must be one of {', '.join(self.choices)}, got {one!r}{hint}"
-                )
+                said = f"{name} must be one of {', '.join(self.choices)}, got {one!r}"
+                raise InputError(said + meant(str(one), self.choices))
             if isinstance(one, bool) or not isinstance(one, int | float):
                 continue
             if self.within is not None and not self.within[0] < one < self.within[1]:
@@ -109,9 +105,7 @@ class Question:
     `Roles`.
     """
 
-    alpha: float = option(
-        0.05, "One minus the level of every interval: .05 gives 95%.", within=(0.0, 1.0)
-    )
+    alpha: float = option(0.05, "Error level: .05 gives intervals of 95%.", within=(0.0, 1.0))
     seed: Rng = option(0, "Seed for all random draws.", low=0)
 
     def __post_init__(self) -> None:

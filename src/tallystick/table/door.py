@@ -5,11 +5,10 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from tallystick.errors import InputError, UsageError
+from tallystick.errors import InputError, UsageError, meant
 from tallystick.table.data import Data
 from tallystick.table.engines import (
     fetch,
@@ -245,9 +244,7 @@ def _split(options: Mapping[str, Any]) -> tuple[Roles, Layout, LabelRules]:
     known = (*ALL_ROLES, *_LAYOUT, *_RULES)
     for name in options:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f": did you mean {near[0]!r}?" if near else ""
-            raise InputError(f"{name!r} is not a reading option{hint}")
+            raise InputError(f"{name!r} is not a reading option{meant(name, known)}")
     given = {name: value for name, value in options.items() if value is not None}
     rules: dict[str, Any] = {
         name: _several(given[name]) if isinstance(given[name], str | tuple | list) else given[name]
@@ -540,7 +537,7 @@ def _with_single_items(data: Data, given: Roles) -> Data:
     if given.item is not None:
         raise InputError(
             f"duplicate item {twice[0]!r} in column {item!r}: keep one row per item. If each row is"
-            " one vote, say --shape long"
+            " one vote, name its columns (--judge, --vote)"
         )
     note = (
         f"column {item!r} is named like the items but repeats or has blanks, so every row counts"

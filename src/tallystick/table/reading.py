@@ -11,11 +11,10 @@ import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import FileError, InputError
+from tallystick.errors import FileError, InputError, meant
 from tallystick.results import Json, number
 from tallystick.table.cells import (
     Label,
@@ -443,8 +442,7 @@ def from_toml(path: str | Path) -> dict[str, Any]:
         raise FileError(f"{path} is not a reading file (TOML): {error}") from error
     for key, value in said.items():
         if key not in _KNOWN:
-            near = get_close_matches(key, _KNOWN, n=1)
-            hint = f": did you mean {near[0]!r}?" if near else f". Known are {', '.join(_KNOWN)}"
+            hint = meant(key, _KNOWN, otherwise=f". Known are {', '.join(_KNOWN)}")
             raise InputError(f"{path}: {key!r} is not part of a reading{hint}")
         texts = value if isinstance(value, list) else [value]
         if not all(isinstance(one, str | int | float) for one in texts):

@@ -87,22 +87,18 @@ class Roles:
     """
 
     item: str | None = _role("Column that identifies the item.")
-    system: str | None = _role("Long tables: column that names the system that made the output.")
-    truth: str | None = _role("Column of true labels or human grades; it may be mostly blank.")
-    judges: tuple[str, ...] = _role(
-        "Columns with the judges' votes; repeat, or use commas and globs.", ()
-    )
+    system: str | None = _role("Long tables: column that names the system.")
+    truth: str | None = _role("Column of true labels or human grades; most may be blank.")
+    judges: tuple[str, ...] = _role("Columns with the judges' votes (commas, globs).", ())
     models: tuple[str, ...] = _role(
         "Columns with the models' answers or scores (commas, globs), or the one column that"
         " names the model.",
         (),
     )
-    systems: tuple[str, ...] = _role(
-        "Wide tables: the systems; repeat, or use commas and globs.", ()
-    )
-    weak: tuple[str, ...] = _role("Columns of weak labels; repeat, or use commas and globs.", ())
+    systems: tuple[str, ...] = _role("Wide tables: the systems (commas, globs).", ())
+    weak: tuple[str, ...] = _role("Columns of weak labels (commas, globs).", ())
     prediction: tuple[str, ...] = _role(
-        "Column of the classifier's answers; repeat to compare classifiers.", ()
+        "Column of the classifier's answers; several are compared.", ()
     )
     score: str | None = _role("Column of the classifier's scores in [0, 1].")
     old: str | None = _role("Column with the old answers.")
@@ -122,17 +118,15 @@ class Roles:
     annotator: str | None = _role()
     cost: str | None = _role()
     time: str | None = _role()
-    count: str | None = _role(
-        "Column that says how many identical rows each row stands for (whole numbers)."
-    )
-    weight: str | None = _role("Column of sampling weights: how much each row counts in a mean.")
+    count: str | None = _role("Column with the number of identical rows that a row stands for.")
+    weight: str | None = _role("Column of sampling weights.")
     probability: str | None = _role(
         "Column with the known probability that the row was chosen for labelling."
     )
     criterion: str | None = _role(
         "Column that says which criterion (helpful, safe, …) a row grades."
     )
-    by: str | None = _role("Answer separately for each value of this column too.")
+    by: str | None = _role("Also answer for each value of this column.")
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Roles:
@@ -332,7 +326,8 @@ def find_item(table: Table, roles: Roles, *, repeats: bool) -> tuple[Roles, tupl
         if twice is not None:
             raise InputError(
                 f"duplicate item {twice[0]} in column {roles.item!r}, at {twice[1]} and"
-                f" {twice[2]}: keep one row per item. If each row is one vote, say --shape long"
+                f" {twice[2]}: keep one row per item. If each row is one vote, name its"
+                " columns (--judge, --vote)"
             )
         return roles, ()
 
@@ -438,8 +433,7 @@ class Layout:
             raise InputError(f"shape must be one of {', '.join(_SHAPES)}, got {self.shape!r}")
         if self.shape == "wide" and (self.judge or self.vote):
             raise InputError(
-                "judge and vote name the columns of a long table: leave them out, or say"
-                " shape='long' (--shape long)"
+                "judge and vote name the columns of a long table: leave them out, or say shape='long'"
             )
         # A single name is a group of one, as for every role that several columns can have.
         for name in ("columns", "ignore", "run"):
