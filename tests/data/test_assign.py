@@ -58,6 +58,17 @@ def test_what_cannot_be_meant_is_refused(roles: Roles, words: str) -> None:
         assign(_table(), roles)
 
 
+def test_a_role_of_one_column_takes_one_name_and_a_column_with_two_roles_is_held_by_the_first() -> (
+    None
+):
+    with pytest.raises(InputError, match=r"truth names one column by its text, got \['a', 'b'\]"):
+        Roles.of({"truth": ["a", "b"]})
+    held = Roles(truth="gold", judges=("gpt", "gold"), item="id", by="gpt")
+    assert held.columns() == ("id", "gold", "gpt")
+    assert held.columns("truth", "judges") == ("gold", "gpt")
+    assert held.holders() == {"id": "item", "gold": "truth", "gpt": "judges"}
+
+
 def test_one_may_slice_by_any_column() -> None:
     roles = assign(_table(), Roles(truth="gold", by="gold", judges=("lr_*",)))
     assert (roles.truth, roles.by) == ("gold", "gold")

@@ -9,6 +9,7 @@ import pytest
 from tallystick.table import data as module
 from tallystick.table import scan
 from tallystick.table.data import cell_codes, cell_groups
+from tallystick.table.session_rows import distinct_rows
 
 
 @pytest.fixture(autouse=True)
@@ -49,3 +50,13 @@ def test_a_table_without_rows_has_no_codes():
     empty = scan(pa.table({"a": pa.array([], pa.string())}))
     assert cell_codes(empty, ["a"])[0].shape == (0, 1)
     assert cell_groups(empty, "a").size == 0
+
+
+@pytest.mark.parametrize(("columns", "size"), [(1, 1), (3, 4), (60, 5)])
+def test_distinct_rows_are_those_of_numpy(columns, size):
+    codes = np.random.default_rng(columns).integers(-1, size, (400, columns)).astype(np.int32)
+    first, counts, place = distinct_rows(codes, size)
+    expected, often = np.unique(codes, axis=0, return_counts=True)
+    assert codes[first].tolist() == expected.tolist()
+    assert counts.tolist() == often.tolist()
+    assert (codes[first][place] == codes).all()

@@ -6,8 +6,8 @@ import pytest
 from tallystick import score
 from tallystick.errors import AskError, InputError
 from tallystick.table import Door, Roles, read, scan
-from tallystick.table.outputs import find_outputs
 from tallystick.table.roles import Layout
+from tallystick.table.shapes import find_outputs
 
 DOOR = Door(verb="score", want="judges", pivots=False, repeats=True, outputs=True)
 

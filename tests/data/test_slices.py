@@ -39,6 +39,12 @@ def test_a_slice_without_an_answer_says_why_and_the_others_stand() -> None:
     assert isinstance(slices[0].answer, Result)
 
 
+def test_cells_that_are_not_a_number_and_empty_ones_are_one_blank_slice() -> None:
+    data = read({"part": [0.5, float("nan"), None, 0.5], "n": [1, 2, 3, 4]}, by="part")
+    assert slice_labels(data) == [0.5, None]
+    assert data.where("part", None).cells("n") == {"n": [2, 3]}
+
+
 def test_without_a_slice_column_nothing_is_asked() -> None:
     with read(TABLE, judges="gpt") as data:
         assert by_slice(data, rows, alpha=0.05) == ()

@@ -132,11 +132,11 @@ def test_minus_one_without_a_truth_is_asked_about() -> None:
     assert read({"lf": [0, 1, -1]}, truth=None, never_true=(-1,)).never_true == (-1,)
 
 
-def test_a_truth_that_is_unknown_and_never_voted_is_asked_about() -> None:
-    with pytest.raises(InputError, match=r"'gold' says unknown.*--missing=unknown"):
-        read({"gold": ["a", "b", "unknown"], "gpt": ["a", "b"]})
-    both: dict[str, list[Label]] = {"gold": ["a", "b", "unknown"], "gpt": ["a", "unknown"]}
-    assert read(both).never_true == ()
+@pytest.mark.parametrize("word", ["unknown", "unsure"])
+def test_a_truth_that_is_unsure_and_never_voted_is_asked_about(word: str) -> None:
+    with pytest.raises(InputError, match=f"'gold' says {word}.*--missing={word}"):
+        read({"gold": ["a", "b", word], "gpt": ["a", "b"]})
+    assert read({"gold": ["a", "b", word], "gpt": ["a", word]}).never_true == ()
 
 
 # (4) votes that can never be true
@@ -211,54 +211,37 @@ def test_a_column_that_does_not_vote_is_held_to_the_same_spelling() -> None:
         agree(table, truth="gold", votes=["lf"], rules=LabelRules())
 
 
-def test_minus_one_of_a_labelling_function_is_no_answer_and_said():
+def test_minus_one_of_a_labelling_function_is_no_answer_and_said() -> None:
     table = {"lf_a": [0, 1, -1], "lf_b": [1, -1], "h": [0, 1]}
-    meaning = agree(
-        table, truth=None, votes=["lf_a", "lf_b", "h"], weak=["lf_a", "lf_b"], rules=LabelRules()
-    )
+    asked = {"truth": None, "votes": list(table), "weak": ["lf_a", "lf_b"]}
+    meaning = agree(table, **asked, rules=LabelRules())
     assert meaning.missing == ("-1",)
     assert "read as no answer, as labelling functions write it" in meaning.notes[0]
+    assert agree(table, **asked, rules=LabelRules(labels=(0, 1, -1))).missing == ()
+    with pytest.raises(InputError, match="--missing=-1"):  # a prediction says it too
+        agree({**table, "h": [0, 1, -1]}, **asked, rules=LabelRules())
+    truth = {**asked, "truth": "gold"}
+    assert agree({**table, "gold": [0, 1, -1]}, **truth, rules=LabelRules()).missing == ()
 
 
-def test_minus_one_that_the_truth_says_too_is_a_class():
-    table = {"lf": [0, 1, -1], "h": [0, 1], "gold": [0, 1, -1]}
-    meaning = agree(table, truth="gold", votes=["lf", "h"], weak=["lf"], rules=LabelRules())
-    assert meaning.missing == ()
-
-
-def test_minus_one_that_a_prediction_says_too_is_asked_about():
-    table = {"lf": [0, 1, -1], "h": [0, 1, -1]}
-    with pytest.raises(InputError, match="--missing=-1"):
-        agree(table, truth=None, votes=["lf", "h"], weak=["lf"], rules=LabelRules())
-
-
-def test_minus_one_that_the_user_lists_is_a_class():
-    table = {"lf": [0, 1, -1], "h": [0, 1]}
-    rules = LabelRules(labels=(0, 1, -1))
-    assert agree(table, truth=None, votes=["lf", "h"], weak=["lf"], rules=rules).missing == ()
-
-
-def test_a_truth_that_is_unsure_where_no_vote_is_is_asked_about() -> None:
-    table = {"gold": ["a", "b", "unsure"], "gpt": ["a", "b"]}
-    with pytest.raises(InputError, match=r"'gold' says unsure.*--missing=unsure"):
-        agree(table, truth="gold", votes=["gpt"], rules=LabelRules())
-    both = {"gold": ["a", "b", "unsure"], "gpt": ["a", "b", "unsure"]}
-    assert agree(both, truth="gold", votes=["gpt"], rules=LabelRules()).never_true == ()
-
-
-def test_right_and_wrong_in_two_vocabularies_are_asked_about() -> None:
-    with pytest.raises(InputError, match="0 and 1, and also no and yes"):
-        agree({"gpt": ["0", "1", "yes", "no"]}, truth=None, votes=["gpt"], rules=LabelRules())
-    with pytest.raises(InputError, match="fail and pass, and also no and yes"):
-        agree(
-            {"a": ["pass", "fail"], "b": ["yes", "no"]},
-            truth=None,
-            votes=["a", "b"],
-            rules=LabelRules(),
-        )
-    rules = LabelRules(labels=("0", "1", "yes", "no"))
-    agree({"gpt": ["0", "1", "yes", "no"]}, truth=None, votes=["gpt"], rules=rules)
-    agree({"gpt": ["correct", "incorrect", "wrong"]}, truth=None, votes=["gpt"], rules=LabelRules())
+@pytest.mark.parametrize(
+    ("table", "asked"),
+    [
+        ({"gpt": ["0", "1", "yes", "no"]}, "0 and 1, and also no and yes"),
+        ({"a": ["pass", "fail"], "b": ["yes", "no"]}, "fail and pass, and also no and yes"),
+        ({"gpt": ["correct", "incorrect", "wrong"]}, None),  # the two pairs share a word
+        ({"gpt": ["0", "1", "yes"]}, None),
+        ({"gpt": ["y", "n", "0", "1"]}, None),  # single letters are names of choices
+    ],
+)
+def test_right_and_wrong_in_two_vocabularies_are_asked_about(
+    table: dict[str, list[Label]], asked: str | None
+) -> None:
+    if asked is not None:
+        with pytest.raises(InputError, match=asked):
+            read(table, truth=None)
+    labels = tuple(label for column in table.values() for label in column) if asked else ()
+    assert read(table, truth=None, labels=labels).missing == ()
 
 
 def test_a_vote_that_writes_the_true_labels_otherwise_is_refused_by_name():

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -482,14 +483,9 @@ def gather(
 
 def _shared(kinds: list[list[Found]]) -> list[Found]:
     """Return the first items of every kind, in turn, in the order of the kinds."""
-    most = {id(rows): 0 for rows in kinds}
-    left = MOST_CASES
-    while left > 0 and any(most[id(rows)] < len(rows) for rows in kinds):
-        for rows in kinds:
-            if left and most[id(rows)] < len(rows):
-                most[id(rows)] += 1
-                left -= 1
-    return [one for rows in kinds for one in rows[: most[id(rows)]]]
+    turns = (one for turn in zip_longest(*kinds) for one in turn if one is not None)
+    listed = {id(one) for one in islice(turns, MOST_CASES)}
+    return [one for rows in kinds for one in rows if id(one) in listed]
 
 
 def _text_columns(data: Data) -> tuple[str, ...]:

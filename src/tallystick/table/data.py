@@ -443,23 +443,19 @@ class Data:
         shown = "blank" if label is None else repr(label)
         source = f"{self.source} where {column} is {shown}"
         if isinstance(self.held, Tally):
-            counted = _occurring(self.held.where(**{column: label}))
-            return replace(self, held=counted, source=source, notes=(), memory=None)
-        if self.in_engine:
+            rest: Any = _occurring(self.held.where(**{column: label}))
+        elif self.in_engine:
             rest = part(self.held, column, label)
-            return replace(self, held=rest, source=source, notes=(), memory=None)
-        import duckdb
+        else:
+            import duckdb
 
-        cell = duckdb.ColumnExpression(column)
-        blank = f"{without_missing(column, self.table.kinds[column], ())} is null"
-        same = blank if label is None else cell == duckdb.ConstantExpression(label)
-        rows = replace(
-            self.table,
-            relation=self.table.relation.filter(same),
-            source=source,
-            origin=(),  # the parts of one file add up again
-        )
-        return replace(self, held=rows, source=source, notes=(), memory=None)
+            cell = duckdb.ColumnExpression(column)
+            blank = f"{without_missing(column, self.table.kinds[column], ())} is null"
+            same = blank if label is None else cell == duckdb.ConstantExpression(label)
+            rows = self.table.relation.filter(same)
+            # The parts of one file add up again.
+            rest = replace(self.table, relation=rows, source=source, origin=())
+        return replace(self, held=rest, source=source, notes=(), memory=None)
 
     def place(self, row: int) -> Place:
         """Return where the *row*-th row stands, counting from 1."""

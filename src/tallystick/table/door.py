@@ -16,10 +16,8 @@ from tallystick.table.engines import (
     is_lazy,
     sampled,
 )
-from tallystick.table.long_tables import chosen_metric
 from tallystick.table.meaning import LabelRules, one_spelling
 from tallystick.table.numbers import unmatched, unmatched_labels, with_plain_numbers
-from tallystick.table.outputs import find_outputs, log_outputs
 from tallystick.table.reading import with_reading
 from tallystick.table.reading_decide import (
     decide,
@@ -52,6 +50,7 @@ from tallystick.table.runs import (
 from tallystick.table.scanning import scan
 from tallystick.table.session import SESSIONS, Session
 from tallystick.table.session_rows import join_session
+from tallystick.table.shapes import chosen_metric, find_outputs, log_outputs
 from tallystick.table.sources import check_names, missing_column
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally

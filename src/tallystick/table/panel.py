@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -259,15 +259,9 @@ class Panel:
 
     def part(self, chosen: NDArray[np.bool_]) -> Panel:
         """Return the chosen entries."""
-        return replace(
-            self,
-            codes=self.codes[chosen],
-            truth=self.truth[chosen],
-            counts=self.counts[chosen],
-            place=self.place[chosen],
-            weight=None if self.weight is None else self.weight[chosen],
-            rows=None,
-        )
+        held: dict[str, Any] = {"codes": self.codes, "truth": self.truth, "counts": self.counts}
+        held |= {"place": self.place} | ({} if self.weight is None else {"weight": self.weight})
+        return replace(self, rows=None, **{name: one[chosen] for name, one in held.items()})
 
     def require_binary(self, method: str) -> None:
         """Refuse more than two labels by name."""
@@ -304,13 +298,12 @@ def _voters(
 
 def _refuse_silence(asked: Tally, names: Sequence[str], kept: NDArray[np.bool_]) -> None:
     """Refuse voters that cast no vote on any item."""
-    held = asked.codes[kept]
-    blank = [
-        next((code for code, one in enumerate(asked.labels[name]) if one is None), -1)
-        for name in asked.names
-    ]
-    cast = dict(zip(asked.names, (held != np.array(blank)).any(axis=0).tolist(), strict=True))
-    silent = [name for name in names if not cast[name]]
+
+    def speaks(name: str) -> bool:
+        blank = [code for code, one in enumerate(asked.labels[name]) if one is None]
+        return not np.isin(asked.codes[kept, asked.names.index(name)], blank).all()
+
+    silent = [name for name in names if not speaks(name)]
     if len(silent) == len(names):
         raise InputError(
             f"no judge has a vote: every cell of {', '.join(map(repr, names[:6]))} is blank or"

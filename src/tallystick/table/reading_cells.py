@@ -7,15 +7,18 @@ doubted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from tallystick.errors import AskError
 from tallystick.table.cells import Label
 from tallystick.table.meaning import LabelRules
-from tallystick.table.reading_facts import Facts, Sample, one_word
+from tallystick.table.reading_facts import Facts, one_word
 from tallystick.table.words import as_pass_fail, is_tie
+
+if TYPE_CHECKING:
+    from tallystick.table.reading_rules import Look
 
 _UNLIKELY = 0.01
 """Chance that the truth never has a label by accident, below which the label is asked about."""
@@ -27,30 +30,21 @@ _STEPS = 4
 
 
 def doubt_cells(
-    sample: Sample,
-    voters: Sequence[str],
-    truths: Sequence[str],
-    rules: LabelRules,
-    *,
-    verb: str,
-    source: str,
+    look: Look, voters: Sequence[str], truths: Sequence[str], rules: LabelRules
 ) -> None:
     """Ask about the first value of voters or truth that may mean no answer.
 
     Parameters
     ----------
-    sample
-        The rows that are looked at.
+    look
+        The table. In compare a label that the truth never has is a wrong answer; in bound -1
+        abstains.
     voters, truths
         The columns that vote, and those that they are held against.
     rules
         What the caller said about labels: what is named there is not asked.
-    verb
-        In compare a label that the truth never has is a wrong answer; in bound -1 abstains.
-    source
-        What the question calls the table.
     """
-    facts = sample.facts
+    facts, verb = look.facts, look.asked.verb
     said = [facts[name] for name in voters if name in facts]
     true = [facts[name] for name in truths if name in facts]
     # What `ask` writes for an answer that it could not read means what it says.
@@ -58,11 +52,31 @@ def doubt_cells(
     votes, owner = _pooled(said)
     labels, holder = _pooled(true)
     both = {*labels, *({-1} if verb == "bound" else ())}  # by their convention rules abstain by -1
-    held = Doubted(sample, rules, settled, source, verb)
-    held.ask(_third(votes, both), owner, "is neither pass nor fail")
+
+    def ask(label: Label, held: Mapping[Label, str], why: str) -> None:
+        """Ask what a value means, if there is one that the caller has not named."""
+        if label is None or label in settled:
+            return
+        column = held.get(label, "")
+        cells = look.sample.column(column).unique().to_pylist() if column else []
+        written = sorted({str(one).strip() for one in cells if one_word(one) == label})
+        shown = ",".join(written) or str(label)
+        calls = [f"--missing={quote(','.join((*rules.missing, shown)))}"]
+        # A wrong answer is one of a voter; a truth is never wrong.
+        if held is not holder and verb != "score" and isinstance(label, str):
+            calls.append(f"--never-true={quote(shown)}")
+        wrong = ", or an answer that is never right" if len(calls) > 1 else ", or an answer"
+        raise AskError(
+            f"{look.source}: {shown} in {column} {why}. Does it mean no answer{wrong}?",
+            role="missing",
+            candidates=tuple(written),
+            calls=tuple(calls),
+        )
+
+    ask(_third(votes, both), owner, "is neither pass nor fail")
     lowest: dict[Label, str] = {int(one.low): one.name for one in said if one.low is not None}
     number = _number(said, votes, both, verb)
-    held.ask(number, {**lowest, **owner}, "stands apart from the other numbers")
+    ask(number, {**lowest, **owner}, "stands apart from the other numbers")
     if true and verb != "compare":
         spoken = Counter({label: n for label, n in votes.items() if label in labels or label != -1})
         said_by = spoken if verb == "bound" else votes
@@ -70,45 +84,9 @@ def doubt_cells(
             said_by = Counter({label: n for label, n in votes.items() if isinstance(label, str)})
         elif (top := _top_grade(votes)) is not None:  # nor the best grade of a scale
             said_by = Counter({label: n for label, n in said_by.items() if label != top})
-        held.ask(_strange(said_by, labels), owner, f"is never said by {true[0].name}")
+        ask(_strange(said_by, labels), owner, f"is never said by {true[0].name}")
     if true and votes and verb != "bound":
-        held.ask(_only_true(votes, labels), holder, "is said by no voter", answer=False)
-
-
-@dataclass(frozen=True)
-class Doubted:
-    """Where a value is asked about, and what the caller has said."""
-
-    sample: Sample
-    rules: LabelRules
-    settled: Collection[Label]
-    source: str
-    verb: str
-
-    def ask(
-        self, label: Label, owner: Mapping[Label, str], why: str, *, answer: bool = True
-    ) -> None:
-        """Ask what a value means, if there is one that the caller has not named.
-
-        *answer*: whether it may be a wrong answer of a voter; a truth is never wrong.
-        """
-        if label is None or label in self.settled:
-            return
-        column = owner.get(label, "")
-        cells = self.sample.column(column).unique().to_pylist() if column else []
-        written = sorted({str(one).strip() for one in cells if one_word(one) == label})
-        shown = ",".join(written) or str(label)
-        missing = ",".join((*self.rules.missing, shown))
-        calls = [f"--missing={quote(missing)}"]
-        if answer and self.verb in ("judge", "compare", "bound") and isinstance(label, str):
-            calls.append(f"--never-true={quote(shown)}")
-        wrong = ", or an answer that is never right" if len(calls) > 1 else ", or an answer"
-        raise AskError(
-            f"{self.source}: {shown} in {column} {why}. Does it mean no answer{wrong}?",
-            role="missing",
-            candidates=tuple(written),
-            calls=tuple(calls),
-        )
+        ask(_only_true(votes, labels), holder, "is said by no voter")
 
 
 def _pooled(columns: Iterable[Facts]) -> tuple[Counter[Label], dict[Label, str]]:

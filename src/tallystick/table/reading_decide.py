@@ -9,7 +9,6 @@ from typing import Any
 
 from tallystick.errors import AskError, InputError
 from tallystick.table.cells import NUMBER, identifier, literal, spelling, without_missing
-from tallystick.table.long_tables import LongShape, to_wide
 from tallystick.table.meaning import LabelRules
 from tallystick.table.reading_cells import UNREAD
 from tallystick.table.reading_facts import (
@@ -42,6 +41,7 @@ from tallystick.table.reading_voters import (
     truth_among,
 )
 from tallystick.table.roles import GROUPS, Layout, Roles, check_usable, expand
+from tallystick.table.shapes import LongShape, to_wide
 from tallystick.table.sources import missing_column
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally

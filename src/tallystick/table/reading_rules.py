@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from shlex import quote
 from typing import Any, Literal, TypeAlias
 
@@ -164,19 +163,8 @@ class Look:
         if len(self.given.systems) == 2:
             # Of two outputs neither may be better, also where people always name one.
             rules = replace(rules, never_true=(*rules.never_true, *sorted(TIES)))
-        doubt_cells(
-            self.sample,
-            voters,
-            [name for name in (self.truth, reference) if name is not None],
-            rules,
-            verb=self.asked.verb,
-            source=self.source,
-        )
-
-    @cached_property
-    def first(self) -> str:
-        """The first column of the table."""
-        return next(iter(self.facts), "")
+        truths = [name for name in (self.truth, reference) if name is not None]
+        doubt_cells(self, voters, truths, rules)
 
 
 # What a column holds, as the rules see it.
@@ -294,7 +282,7 @@ def find_structure(look: Look) -> None:
 
 def _index(look: Look) -> None:
     """Take an unnamed first column, as pandas writes its index, for the item if it is unique."""
-    name = look.first
+    name = next(iter(look.facts), "")
     if name in look.free and _INDEX.fullmatch(name.strip()):
         facts = look.facts[name]
         unique = facts.is_unique and not facts.decimals

@@ -16,7 +16,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,19 +107,15 @@ class SessionHead:
 
     def to_event(self) -> dict[str, Any]:
         """Return the first line of the file."""
-        held = {one.name: getattr(self, one.name) for one in fields(self)}
-        return {
-            name: list(value) if isinstance(value, tuple) else value for name, value in held.items()
-        }
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in vars(self).items()}
 
     @classmethod
     def of_event(cls, event: Mapping[str, Any]) -> SessionHead:
         """Read the first line of a file; fields that a later version added are left out."""
         known = {one.name for one in fields(cls)}
-        held: dict[str, Any] = {}
-        for name, value in event.items():
-            if name in known:
-                held[name] = tuple(value) if isinstance(value, list) else value
+        held: dict[str, Any] = {
+            k: tuple(v) if isinstance(v, list) else v for k, v in event.items() if k in known
+        }
         return cls(**held)
 
 
@@ -298,15 +294,8 @@ class Session:
                 apart = {int(row): label for row, label in event.get("apart", ())}
             elif "undo" in event:
                 answers.pop((int(event["undo"]), str(event["reader"])), None)
-        return Session(
-            path=self.path,
-            head=self.head,
-            packed=packed,
-            apart=apart,
-            batches=tuple(batches),
-            asks=tuple(asks),
-            answers=answers,
-        )
+        drawn: dict[str, Any] = {"batches": tuple(batches), "asks": tuple(asks), "answers": answers}
+        return replace(self, packed=packed, apart=apart, **drawn)
 
 
 def open_session(path: str | Path, events: Sequence[Mapping[str, Any]] | None = None) -> Session:
