@@ -1,9 +1,10 @@
 """Mutation run: whether a test fails when the code is wrong.
 
-``python -m benchmarks.mutants`` changes one operator or constant of the code at a time, 60 times,
-and runs the quick tests until one fails: first the examples of the file and the tests of its room,
-then the corpus, then all that ``make test`` runs. A mutant that no test notices has survived.
-Mutants are chosen by a seeded rule: a room in turn, then one of its files, then one place in it.
+``python -m benchmarks.mutants`` changes one operator or constant of the code at a time, 120 times,
+and runs the quick tests until one fails: first the examples of the file and the tests that bear its
+name, then those of its room, then the corpus, then all that ``make test`` runs. A mutant that no test
+notices has survived. Mutants are chosen by a seeded rule: a room in turn, then one of its files, then
+one place in it. The first 60 are from all rooms, the others from those whose numbers all verbs share.
 ``--write`` keeps the outcome in benchmarks/results.
 """
 
@@ -30,7 +31,9 @@ from benchmarks.record import record
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src" / "tallystick"
 STATE = ROOT / "benchmarks" / "mutants.json"
-MUTANTS = 60
+MUTANTS = 120
+SHARED = ("papers", "results", "stats/few", "table/tally", "verbs/dynamic")
+"""Where the last 60 come from."""
 SECONDS = 1800
 
 SWAPS = {
@@ -68,16 +71,31 @@ class Mutant:
     @property
     def stages(self) -> list[list[str]]:
         """What to run, nearest first; each stage is left out once a test has failed."""
-        parts = Path(self.module).parts
-        room = parts[1] if parts[0] == "verbs" and len(parts) > 2 else parts[0]
+        path = Path(self.module)
+        room = path.parts[1] if path.parts[0] == "verbs" and len(path.parts) > 2 else path.parts[0]
         folders = ["tests/data", "tests/io", "tests/tally", "tests/values"]
         near = folders if room == "table" else [f"tests/{room}"]
-        held = [folder for folder in near if (ROOT / folder).is_dir()]
+        named = {
+            str(one.relative_to(ROOT))
+            for folder in near
+            for one in (ROOT / folder).rglob("test_*.py")
+            if _bears(one.stem.removeprefix("test_"), path)
+        }
         return [
-            held,
+            sorted(named),
+            [folder for folder in near if (ROOT / folder).is_dir()],
             ["tests/corpus", "tests/known", "tests/first"],
             ["tests", "docs", "README.md"],
         ]
+
+
+def _bears(name: str, module: Path) -> bool:
+    """Whether tests of this name are about a file: test_few_labels about few_labels_fit.py."""
+    return any(
+        name.startswith(stem) or f"{stem}_".startswith(f"{name}_")
+        for stem in (module.stem, module.parent.name)
+        if stem not in ("__init__", *module.parts[:1])
+    )
 
 
 def places(module: Path) -> list[Mutant]:
@@ -140,29 +158,29 @@ def _changes(tree: ast.Module, starts: list[int], data: bytes) -> Iterator[tuple
             yield change
 
 
-def chosen(seed: int = 0, count: int = MUTANTS) -> list[Mutant]:
-    """Return the mutants: rooms in turn, a file and a place by lot."""
+def chosen(count: int, *, seed: int = 0, within: tuple[str, ...] = ("",)) -> list[Mutant]:
+    """Return mutants of files whose path begins so: rooms in turn, a file and a place by lot."""
     rng = random.Random(seed)
     packages: dict[str, list[Path]] = {}
     for path in sorted(SOURCE.rglob("*.py")):
         name = path.relative_to(SOURCE)
+        if not name.as_posix().startswith(within):
+            continue
         room = "/".join(name.parts[:2]) if name.parts[0] == "verbs" else name.parts[0]
         packages.setdefault(room if len(name.parts) > 1 else ".", []).append(path)
     found: list[Mutant] = []
-    seen = set()
     while len(found) < count:
         for _, modules in sorted(packages.items()):
             options = places(rng.choice(modules))
             if options and len(found) < count:
                 one = rng.choice(options)
-                if one not in seen:
-                    seen.add(one)
+                if one not in found:
                     found.append(one)
     return found
 
 
-def outcome(one: Mutant) -> str:
-    """Run the tests on a copy of the code with this change; say killed or survived."""
+def outcome(one: Mutant, *, stages: int) -> str:
+    """Run *stages* of the tests on a copy of the code with this change; say killed or survived."""
     out = ROOT / "out"  # inside of the project, or pytest would name examples without their file
     out.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out) as home:
@@ -177,7 +195,8 @@ def outcome(one: Mutant) -> str:
         row, end = rows[place], one.start + len(one.old)
         rows[place] = row[: one.start] + one.new.encode() + row[end:]
         target.write_bytes(b"".join(rows))
-        for stage, examples in zip(one.stages, (target, None, copy), strict=True):
+        held = zip(one.stages, (target, None, None, copy), strict=True)
+        for stage, examples in list(held)[:stages]:
             tests = [*stage, *([] if examples is None else [str(examples)])]
             found, failed = _run(tests, copy.parent)
             if found == "survived":
@@ -192,8 +211,9 @@ def outcome(one: Mutant) -> str:
 
 def _run(tests: list[str], source: Path, *, every: bool = False) -> tuple[str, list[str]]:
     """Run *tests* on the code in *source*, until one fails or *every* one; return which did."""
+    workers = "0" if tests[0].endswith(".py") else "auto"
     command = [
-        *(sys.executable, "-m", "pytest", "-q", "-n", "auto", "-p", "no:cacheprovider"),
+        *(sys.executable, "-m", "pytest", "-q", "-n", workers, "-p", "no:cacheprovider"),
         *(() if every else ("-x",)),
         *("-m", "not slow", "-c", str(ROOT / "pyproject.toml"), "--rootdir", str(ROOT)),
         *("--doctest-modules", *tests),
@@ -254,13 +274,17 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=MUTANTS, help="how many to run now")
     parser.add_argument("--again", action="store_true", help="run the survivors again")
     parser.add_argument("--only", type=int, help="run this one again, counted from 1")
+    parser.add_argument("--stages", type=int, default=4, help="how far to look: 1 to 4")
     parser.add_argument("--list", action="store_true", help="only show which are chosen")
     parser.add_argument("--write", action="store_true", help="keep it in benchmarks/results")
     given = parser.parse_args()
     results = json.loads(STATE.read_text(encoding="utf-8")) if STATE.exists() else {}
     left = given.count
     kept = [Mutant(**entry["mutant"]) for entry in results.values()]
-    for number, one in enumerate(kept if len(kept) >= MUTANTS else chosen(), start=1):
+    if not kept:
+        kept = chosen(MUTANTS // 2)
+    kept += chosen(MUTANTS - len(kept), seed=1, within=SHARED)
+    for number, one in enumerate(kept, start=1):
         place = f"{one.module}:{one.line}:{one.start}"
         if given.list:
             sys.stdout.write(f"{number}: {place} {one.old!r} -> {one.new!r}\n")
@@ -271,7 +295,7 @@ def main() -> None:
         if number != given.only if given.only else not todo or left <= 0:
             continue
         left -= 1
-        found = outcome(one)
+        found = outcome(one, stages=given.stages)
         entry = results.setdefault(
             place,
             {

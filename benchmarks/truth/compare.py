@@ -13,14 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
-from scipy.special import stdtr
 
 from benchmarks.known import known
 from benchmarks.record import ROOT, record
 from tallystick.papers.detecting_differences import coin, trade_off_figure
 from tallystick.report import Plot
 from tallystick.stats.maxt import pairwise_max_t, step_down
-from tallystick.stats.signs import sign_log_e
 from tallystick.verbs.compare import Board, CompareQuestion, evaluate
 
 DATA = (
@@ -146,92 +144,6 @@ def _told_apart(x: np.ndarray, *, draws: int, seed: int) -> int:
     return int((tests.adjusted_p <= 0.05).sum())
 
 
-def new_scenarios(board: Board) -> None:
-    """Compare neighbours on HELM's scenarios as the sample: what each standard error and each
-    quantile says.
-    """
-    order = np.argsort(-board.scores.mean(axis=0), kind="stable")
-    moments = board.moments()
-    counts, sums = moments.group_counts, moments.group_sums
-    total, groups = counts.sum(), len(counts)
-    gap = sums[:, order[:-1]] - sums[:, order[1:]]
-    mean = gap.sum(axis=0) / total
-    u2, h = (gap - counts[:, None] * mean) ** 2, (counts / total)[:, None]
-    errors = {
-        "CR0": np.sqrt(u2.sum(axis=0)) / total,
-        "CR1": np.sqrt(u2.sum(axis=0) * groups / (groups - 1)) / total,
-        "CR2": np.sqrt((u2 / (1 - h)).sum(axis=0)) / total,
-        "CR3": np.sqrt((u2 / (1 - h) ** 2).sum(axis=0)) / total,
-    }
-    # Satterthwaite's degrees of freedom of CR2, under working independence.
-    lever = counts**2 / (total * (1 - counts / total))
-    freedom = total**2 / ((counts**2).sum() + lever.sum() ** 2 - (lever**2).sum())
-    closest = int(np.argsort(np.abs(mean) / errors["CR2"])[-2])
-    a, b = (board.names[j] for j in order[closest : closest + 2])
-    rows = []
-    for name, error in errors.items():
-        ratio = np.abs(mean) / error
-        laws = {"z": np.inf, f"t, {groups - 1} df": groups - 1.0, f"t, {freedom:.1f} df": freedom}
-        p = {law: 2 * stdtr(min(df, 1e9), -ratio) for law, df in laws.items()}
-        rows.append(
-            {"standard error": name}
-            | {f"adjacent pairs, {law}": int((found <= 0.05).sum()) for law, found in p.items()}
-            | {f"p of the second, {law}": float(found[closest]) for law, found in p.items()}
-        )
-    record(
-        "compare-neighbours",
-        "HELM Lite, items weighted: neighbours told apart, each pair on its own",
-        rows,
-        notes=[
-            (
-                f"29 neighbours, {groups} scenarios of very unequal size, which are worth"
-                f" {freedom:.1f} degrees of freedom"
-            ),
-            (
-                "The 2 expected come from normal quantiles, or from CR0 or CR1 with one degree of"
-                " freedom a scenario"
-            ),
-            f"The second pair is {a} over {b}, by {mean[closest]:.4f}",
-            (
-                "These are means of items, for comparison with other pages. `compare` counts every"
-                " scenario once: compare-new-scenarios."
-            ),
-        ],
-    )
-
-
-def sequential(board: Board, orders: int) -> None:
-    """Decide every pair in random order by the e-process of discordant signs, each on its own."""
-    rng = np.random.default_rng(0)
-    pairs = len(board.names) * (len(board.names) - 1) // 2
-    stops = []
-    for _ in range(orders):
-        x = board.scores[rng.permutation(board.n)].astype(np.int8)
-        for i in range(len(board.names) - 1):
-            gap = x[:, i : i + 1] - x[:, i + 1 :]
-            path = sign_log_e(np.cumsum(gap > 0, axis=0), np.cumsum(gap < 0, axis=0)) >= np.log(20)
-            stops += np.where(path.any(axis=0), path.argmax(axis=0) + 1, board.n + 1).tolist()
-    found = np.array(stops)
-    decided = found <= board.n
-    row = {
-        "pairs": pairs,
-        "orders": orders,
-        "decided": float(decided.mean()),
-        "median stop of those": float(np.median(found[decided])),
-        "median stop of all": float(np.median(found)),
-        "items": board.n,
-    }
-    record(
-        "compare-sequential",
-        "A sequential test on HELM Lite",
-        [row],
-        notes=[
-            "Expected: 91% of pairs decided after a median of 87-94 of 5001 items; at most 120"
-            " allowed"
-        ],
-    )
-
-
 def partial(found: dict[str, tuple[Board, CompareQuestion]]) -> None:
     """Count the labels that a pair, the first two, and a whole leaderboard do not need."""
     rows = []
@@ -310,8 +222,6 @@ def main() -> None:
     pictures()
     found = boards()
     leaderboards(found)
-    new_scenarios(found["HELM Lite pooled"][0])
-    sequential(found["HELM Lite pooled"][0], orders=50)
     partial(found)
 
 

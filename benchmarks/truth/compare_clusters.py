@@ -211,51 +211,6 @@ def as_it_is() -> list[str]:
     ]
 
 
-def of_scenarios(runs: int) -> None:
-    """HELM Lite on new scenarios: pairs told apart as it is, and errors on resampled nulls."""
-    if not DATA.is_dir():
-        print("real data is absent: set TALLYSTICK_DATA to its folder")
-        return
-    population = helm()
-    whole = Clusters(population.counts, population.sums, population.sums)
-    told = {name: int((method(whole) <= ALPHA).sum()) for name, method in METHODS.items()}
-
-    null = population.draw(null=True)
-    cells = [(2, g) for g in SIZES] + [(5, g) for g in SIZES] + [(30, 20)]
-    wrong = [
-        kept_row(
-            f"scenarios, {models}, {clusters}, {runs}",
-            partial(_null_cell, null, clusters, models, runs if models < 30 else runs // 5),
-        )
-        for models, clusters in cells
-    ]
-    rows = []
-    for name in METHODS:
-        found = {
-            f"error, k = {models}, G = {clusters}": float(cell[name])
-            for (models, clusters), cell in zip(cells, wrong, strict=True)
-        }
-        rows.append({"method": name, "pairs told apart of 435": told[name]} | found)
-    record(
-        "compare-new-scenarios",
-        "HELM Lite on new scenarios: pairs told apart, and error on resampled nulls",
-        rows,
-        notes=[
-            *as_it_is(),
-            f"Errors: k neighbours in rank were made equal and G scenarios drawn with replacement,"
-            f" {runs} runs per cell ({runs // 5} with 30 models); a run errs if any pair is told"
-            " apart. Each method was measured against its own estimand.",
-            "Methods page, ours: k = 2 .001, .026, .051; k = 5 .000, .027, .070 (two runs pooled"
-            " .065); k = 30 .080 (.06). It resampled 28 scenarios, the file has 20.",
-        ],
-    )
-
-
-def _null_cell(null: Draw, clusters: int, models: int, runs: int) -> dict[str, float]:
-    found = errors(null, clusters, models, runs, 60)
-    return dict(zip(METHODS, found.tolist(), strict=True))
-
-
 def of_documents(runs: int) -> None:
     """How often ours tells equal models apart on documents of five questions each."""
     rows = []
@@ -342,7 +297,6 @@ def tables(runs: int) -> None:
 
 def main() -> None:
     sections = {"tables": (tables, 700), "documents": (of_documents, 1000)}
-    sections["scenarios"] = (of_scenarios, 1000)
     given = int(sys.argv[sys.argv.index("--runs") + 1]) if "--runs" in sys.argv else None
     for name in [name for name in sections if name in sys.argv[1:]] or list(sections):
         section, runs = sections[name]

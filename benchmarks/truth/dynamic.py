@@ -2,21 +2,16 @@
 beside ours.
 
 ``python -m benchmarks.truth.dynamic [--write] [SECTION ...]``; sections: theorems, worst, noise,
-anli, digits, cifar, deep. The real data is looked for in TALLYSTICK_DATA; cifar needs
-Pillow, and deep the predictions that dynamic_deep.py wrote (``--deep FOLDER``). ``--keep FILE``
+deep, which needs the predictions that dynamic_deep.py wrote (``--deep FOLDER``). ``--keep FILE``
 goes on from the adversaries that an earlier call finished.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import json
 import os
 import sys
 import time
-import warnings
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -25,7 +20,13 @@ import numpy as np
 
 from benchmarks.known import known
 from benchmarks.record import kept_row, record
-from tallystick.papers.dynamic_benchmarks import exponential_bound, noise_bound, noise_closed_floor
+from tallystick.papers.dynamic_benchmarks import (
+    early_signals,
+    exponential_bound,
+    gradient_updates,
+    noise_bound,
+    noise_closed_floor,
+)
 from tallystick.papers.dynamic_benchmarks.certificates import (
     WorstCase,
     hierarchical_certificate,
@@ -33,22 +34,14 @@ from tallystick.papers.dynamic_benchmarks.certificates import (
     worst_case,
 )
 from tallystick.papers.dynamic_benchmarks.designs import Mixing, Population, path
-from tallystick.papers.dynamic_benchmarks.experiment import (
-    Experiment,
-    curves,
-    plurality,
-    run_experiment,
-)
 from tallystick.papers.dynamic_benchmarks.rollouts import (
     Learner,
     Perfect,
     RandomErrors,
-    early_signals,
-    gradient_updates,
+    curves,
+    plurality,
     roll,
 )
-from tallystick.verbs import dynamic
-from tallystick.verbs.dynamic.forecast import forecast_panel
 from tests.exact_adversaries import nearest_hierarchies, nearest_path, sharp_construction
 
 HERE = Path(__file__).resolve().parent
@@ -258,90 +251,6 @@ def noise() -> None:
     )
 
 
-def anli() -> None:
-    with gzip.open(DATA / "anli_dev_rounds_8models.csv.gz", "rt", encoding="utf-8") as lines:
-        table = list(csv.DictReader(lines))
-    columns = {name: [row[name] for row in table] for name in table[0]}
-    models = list(table[0])[7:]  # those that were in no loop
-    result: Any = dynamic.evaluate(columns, truth="gold", models=models, item="uid")
-    wrong = np.array([[row[name] != row["gold"] for row in table] for name in models])
-    when = np.array([row["round"] for row in table])
-    forecasts = [forecast_panel(wrong[:, when == number]) for number in "123"]
-    printed = ((0.087, 0.0015), (0.171, 0.023), (0.181, 0.026))
-    rows = [
-        {
-            "round": each.round,
-            "all five wrong, known": k[0],
-            "ours": each.all_wrong,
-            "if independent, known": k[1],
-            "ours ": each.independent,
-            "vote wrong": each.risk,
-            "gain of two more, foretold": round(known(ahead.gain.estimate), 4),
-            "90% range": "[{:.4f}, {:.4f}]".format(*known(ahead.gain.interval)),
-            "certain": f"[{ahead.certain[0]:.3f}, {ahead.certain[1]:.3f}]",
-        }
-        for each, ahead, k in zip(result.rounds, forecasts, printed, strict=True)
-    ]
-    record(
-        "dynamic-anli",
-        "Dynamic benchmarks: ANLI, five models by round",
-        rows,
-        notes=(
-            result.verdict,
-            "What leaving models out shows: dynamic-panels.",
-        ),
-    )
-
-
-def digits() -> None:
-    from sklearn.datasets import load_digits
-    from sklearn.linear_model import SGDClassifier
-    from sklearn.tree import DecisionTreeClassifier
-
-    features, labels = load_digits(return_X_y=True)
-    tree = DecisionTreeClassifier(max_depth=4, max_features="log2")
-    linear = SGDClassifier(loss="log_loss", max_iter=3, tol=None, alpha=1e-3)
-    earlier = {
-        "tree": ({1: 0.273, 3: 0.164, 10: 0.0287, 25: 0.0095}, {3: 0.209, 25: 0.0707}),
-        "linear": ({}, {}),
-    }
-    rows: list[Row] = []
-    for name, estimator, scaled in (("tree", tree, features), ("linear", linear, features / 16)):
-        # The base model is random as well, and decides which items are in: one of them is one draw.
-        runs = [
-            run_experiment(estimator, scaled, labels, rounds=25, rollouts=40, rng=base)
-            for base in range(5)
-        ]
-        rows += _curve_rows(f"digits {name}", runs, (1, 3, 10, 25), *earlier[name])
-    record(
-        "dynamic-digits",
-        "Dynamic benchmarks: digits, 40 rollouts of 25 rounds from each of five base models",
-        rows,
-        notes=(
-            (
-                "Plurality risk on the realisable subset (binary: right or wrong only; known for"
-                " the tree: .214, .146, .110 at rounds 3, 10, 25). Static: as many models on the"
-                " plain data. Standard errors: over base models."
-            ),
-            _SCATTER,
-            (
-                "Tree: depth 4, max_features='log2'; the known run's candidate features are not on"
-                " record. Of seven set-ups (log2, sqrt, 4, half or all features, random splits with"
-                " all or with sqrt) this one came nearest; sqrt and 4 are within two standard"
-                " deviations of one base model as well, so the known figures cannot tell them"
-                " apart. Linear: logistic SGD, 3 epochs; no known figures."
-            ),
-        ),
-    )
-
-
-_SCATTER = (
-    "*known* is an earlier run from one base model, so it scatters as one of ours does: *off* is"
-    " its distance from our mean in standard deviations between base models (five of them: 95%"
-    " within 2.8)."
-)
-
-
 def rank_persistence(risk: np.ndarray) -> np.ndarray:
     """Return the rank correlation of the rollouts' risk at each round with their final risk."""
     from scipy.stats import rankdata
@@ -349,119 +258,6 @@ def rank_persistence(risk: np.ndarray) -> np.ndarray:
     ranks = rankdata(risk, axis=0)
     with np.errstate(invalid="ignore"):
         return np.array([np.corrcoef(column, ranks[:, -1])[0, 1] for column in ranks.T])
-
-
-def _curve_rows(
-    name: str,
-    runs: list[Experiment],
-    at: tuple[int, ...],
-    earlier: dict[int, float],
-    earlier_static: dict[int, float],
-) -> list[Row]:
-    paths, statics = [run.path for run in runs], [known(run.static) for run in runs]
-    risk, static = (np.concatenate([each.risk for each in part]) for part in (paths, statics))
-    binary, epsilon = (
-        np.concatenate([getattr(each, key) for each in paths]) for key in ("binary_risk", "epsilon")
-    )
-    # Rollouts that share a base model are not independent, so errors are taken over base models.
-    groups, controls = ([each.risk.mean(axis=0) for each in part] for part in (paths, statics))
-    error, control_error = (
-        np.std(part, axis=0, ddof=1) / len(part) ** 0.5 for part in (groups, controls)
-    )
-    persistence = np.nanmean([rank_persistence(each.risk) for each in paths], axis=0)
-    signals = [
-        early_signals(
-            run.predictions != run.labels,
-            each.risk,
-            early=4,
-            majority=plurality(run.predictions[:, :4], run.labels),
-        )
-        for run, each in zip(runs, paths, strict=True)
-    ]
-    rows: list[Row] = [
-        {
-            "learner": name,
-            "round": t,
-            "known": earlier.get(t, ""),
-            "ours": risk[:, t - 1].mean(),
-            "s.e.": error[t - 1],
-            "off": _off(earlier.get(t), groups, t),
-            "binary": binary[:, t - 1].mean(),
-            "static, known": earlier_static.get(t, ""),
-            "static": static[:, t - 1].mean(),
-            "static s.e.": control_error[t - 1],
-            "static off": _off(earlier_static.get(t), controls, t),
-            "epsilon_t": epsilon[:, t - 1].mean(),
-            "rank persistence": persistence[t - 1],
-        }
-        for t in at
-    ]
-    for key, column in (
-        ("z_correlation", "r(z_4, final)"),
-        ("risk_correlation", "r(risk_4, final)"),
-    ):
-        found = [getattr(each, key) for each in signals if getattr(each, key) is not None]
-        rows[-1][column] = float(np.mean(found)) if found else ""
-    return rows
-
-
-def _off(earlier: float | None, groups: list[np.ndarray], t: int) -> str:
-    """How far a known figure is from our mean, in standard deviations of one more draw."""
-    if earlier is None:
-        return ""
-    ours = np.array([each[t - 1] for each in groups])
-    return f"{(earlier - ours.mean()) / (ours.std(ddof=1) * (1 + 1 / ours.size) ** 0.5):+.1f}"
-
-
-def cifar() -> None:
-    from PIL import Image
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.neural_network import MLPClassifier
-
-    warnings.simplefilter("ignore", ConvergenceWarning)
-    with np.load(DATA / "cifar10_60k_jpeg.npz") as packed:
-        raw, offset, label, is_test = (
-            packed[name] for name in ("jpeg", "offset", "label", "is_test")
-        )
-    chosen = np.sort(
-        np.random.default_rng(0).choice(np.flatnonzero(~is_test.astype(bool)), 1000, replace=False)
-    )
-    stream = raw.tobytes()
-    small = [
-        np.asarray(
-            Image.open(io.BytesIO(stream[offset[i] : offset[i + 1]]))
-            .convert("RGB")
-            .resize((8, 8), Image.Resampling.BOX)
-        )
-        for i in chosen
-    ]
-    features = np.stack(small).reshape(len(chosen), -1) / 255 - 0.5
-    network = MLPClassifier((16,), learning_rate_init=4e-3, max_iter=70)
-    runs = [
-        run_experiment(network, features, label[chosen], rounds=20, rollouts=6, rng=base)
-        for base in range(5)
-    ]
-    rows = _curve_rows(
-        "CIFAR 8x8 MLP16", runs, (1, 3, 10, 20), {1: 0.159, 3: 0.113, 10: 0.053, 20: 0.0367}, {}
-    )
-    record(
-        "dynamic-cifar",
-        "Dynamic benchmarks: CIFAR-10 at 8x8, a network of 16 hidden units, 30 rollouts of 20"
-        " rounds",
-        rows,
-        notes=(
-            (
-                "Six rollouts from each of five base models; plurality risk on the realisable"
-                " subset; static: as many models on the plain data. Standard errors: over base"
-                " models."
-            ),
-            _SCATTER,
-            (
-                "1000 training images, 70 epochs of Adam at 4e-3, chosen because round 1 came near"
-                " the known one; the known run's images and training are not on record."
-            ),
-        ),
-    )
 
 
 def deep() -> None:
@@ -562,7 +358,7 @@ def _with_interval(value: float, ends: list[float]) -> str:
     return f"{value:.2f} [{ends[0]:.2f}, {ends[1]:.2f}]"
 
 
-SECTIONS = {f.__name__: f for f in (theorems, worst, noise, anli, digits, cifar, deep)}
+SECTIONS = {f.__name__: f for f in (theorems, worst, noise, deep)}
 
 if __name__ == "__main__":
     asked = [word for word in sys.argv[1:] if word in SECTIONS]

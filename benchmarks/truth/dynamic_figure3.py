@@ -1,7 +1,7 @@
 """Figures 3a and 5a of [SAH23] from the predictions of dynamic_figure3_deep.py, beside the paper.
 
-``python -m benchmarks.truth.dynamic_figure3 --from FOLDER [--write]`` reads figure3_base*.npz and
-figure3_speed.json and prints the tables; with ``--write`` it keeps them in dynamic_figure3.json
+``python -m benchmarks.truth.dynamic_figure3 --from FOLDER [--write]`` reads figure3_base*.npz
+and prints the tables; with ``--write`` it keeps them in dynamic_figure3.json
 beside this file. Without ``--from`` it prints what was kept.
 
 The paper does not say which majority the score z of round 4 looks at, so both readings are given:
@@ -22,8 +22,8 @@ import numpy as np
 from benchmarks.record import record
 from benchmarks.truth.dynamic import rank_persistence
 from benchmarks.truth.dynamic_figure3_files import BaseRollouts, load_base
-from tallystick.papers.dynamic_benchmarks.experiment import curves, plurality
-from tallystick.papers.dynamic_benchmarks.rollouts import similarity
+from tallystick.papers.dynamic_benchmarks import similarity
+from tallystick.papers.dynamic_benchmarks.rollouts import curves, plurality
 
 KEPT = Path(__file__).resolve().parent / "dynamic_figure3.json"
 EARLY, SHOWN = 4, (1, 3, 4, 10, 25)
@@ -137,16 +137,6 @@ def tables(found: dict[str, Any]) -> None:
             "score and the final risk look at the same set of items.",
         ),
     )
-    if found.get("speed"):
-        slowest = max(row["ms_per_model_epoch"] for row in found["speed"])
-        speed = [
-            {**row, "times as fast": slowest / row["ms_per_model_epoch"]} for row in found["speed"]
-        ]
-        record(
-            "dynamic-figure3-speed",
-            "Dynamic benchmarks: training many small networks at once",
-            speed,
-        )
 
 
 def main() -> None:
@@ -157,10 +147,8 @@ def main() -> None:
             raise SystemExit(
                 f"{folder} has no figure3_base*.npz: run dynamic_figure3_deep.py first"
             )
-        timed = folder / "figure3_speed.json"
         found = {
             "bases": [analysed(load_base(file)) for file in files],
-            "speed": json.loads(timed.read_text(encoding="utf-8")) if timed.exists() else None,
         }
         if "--write" in sys.argv:
             KEPT.write_text(json.dumps(found, indent=1), encoding="utf-8")

@@ -6,7 +6,6 @@ rollouts of a path benchmark are drawn: every rollout has its own initial weight
 batches and its own dropout. All predictions are saved, so that every figure can be made again::
 
     python -m benchmarks.truth.dynamic_figure3_deep run --cifar cifar10_60k_jpeg.npz --to out/fig3
-    python -m benchmarks.truth.dynamic_figure3_deep speed --cifar cifar10_60k_jpeg.npz --to out/fig3
     python -m benchmarks.truth.dynamic_figure3 --from out/fig3 [--write]
 
 ``run`` stops before ``--minutes`` are over and goes on from the files under ``--from`` (or
@@ -21,12 +20,10 @@ import json
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from benchmarks.truth.cifar_jpeg import cifar
 from benchmarks.truth.dynamic_figure3_files import load_base, save_base
@@ -172,81 +169,6 @@ def fitting(
     return Rollouts(smaller, data, rollouts.kept)
 
 
-def speed(plan: Plan, to: Path, options: argparse.Namespace) -> None:
-    """Time an epoch per model: plain layers, one fused model, and the stack."""
-    images, labels = chosen_images(options.cifar, plan)
-    items, device = int(0.73 * len(images)), options.device
-    pixels = torch.as_tensor(images[:items], device=device).float() / 255 - 0.5
-    data = patches_of(images, device), torch.as_tensor(labels, device=device)
-    rows: list[dict[str, Any]] = []
-
-    def measured(how: str, models: int, batch: int, seconds: float) -> None:
-        row = {
-            "how": how,
-            "models": models,
-            "batch": batch,
-            "ms_per_model_epoch": 1000 * seconds / models,
-        }
-        rows.append(row)
-        print(row, flush=True)
-
-    for batch in dict.fromkeys((plan.batch, 256)):
-        seconds = plain_epoch(pixels, data[1][:items], replace(plan, batch=batch))
-        measured("torch.nn layers, one model", 1, batch, seconds)
-    for models, batch in ((1, plan.batch), (1, 256), (plan.bases * plan.rollouts, plan.batch)):
-        seconds = stack_epoch(data, items, replace(plan, batch=batch), models)
-        measured("fused and recorded", models, batch, seconds)
-    (to / "figure3_speed.json").write_text(json.dumps(rows, indent=1), encoding="utf-8")
-
-
-def stack_epoch(data: tuple[Tensor, Tensor], items: int, plan: Plan, models: int) -> float:
-    """Return the seconds of an epoch of so many fused models, without compiling and recording."""
-    device = data[0].device.type
-    own = torch.arange(items, device=device).expand(models, -1).contiguous()
-    stack = Stack(models, plan, device, compiled=True)
-    trainer = Trainer(stack, data, own, torch.full((models,), items, device=device))
-    weights = torch.ones(own.shape, device=device)
-    trainer.train(weights, 0, epochs=1)
-    _wait(device)
-    begin = time.perf_counter()
-    trainer.train(weights, 0, epochs=2)
-    _wait(device)
-    return (time.perf_counter() - begin) / 2
-
-
-def plain_epoch(images: Tensor, labels: Tensor, plan: Plan) -> float:
-    """Return the seconds of an epoch of the same network built from torch's own layers."""
-    from torch import nn
-
-    device, items, batch = images.device.type, len(images), plan.batch
-    first = (nn.Conv2d(3, 32, 3), nn.MaxPool2d(2), nn.ReLU())
-    second = (nn.Conv2d(32, 64, 3), nn.MaxPool2d(2), nn.ReLU())
-    layers = (*first, *second, nn.Flatten(), nn.Dropout(plan.dropout), nn.Linear(2304, 10))
-    network = nn.Sequential(*layers).to(device)
-    optimiser = torch.optim.Adam(network.parameters(), lr=plan.rate)
-    weights = torch.ones(items, device=device)
-
-    def epoch() -> None:
-        order = torch.randperm(items, device=device)
-        for at in range(0, items - batch + 1, batch):
-            index = order[at : at + batch]
-            optimiser.zero_grad()
-            with torch.autocast(device, torch.bfloat16):
-                losses = functional.cross_entropy(
-                    network(images[index]), labels[index], reduction="none"
-                )
-            (losses * weights[index]).mean().backward()
-            optimiser.step()
-
-    epoch()
-    _wait(device)
-    begin = time.perf_counter()
-    for _ in range(2):
-        epoch()
-    _wait(device)
-    return (time.perf_counter() - begin) / 2
-
-
 def chosen_images(file: Path, plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     """Return the training images and labels of the plan: all of them, or a random part."""
     images, labels = cifar(file)
@@ -274,7 +196,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("step", choices=["run", "speed"])
+    parser.add_argument("step", choices=["run"])
     parser.add_argument("--cifar", type=Path, required=True, help="cifar10_60k_jpeg.npz")
     parser.add_argument("--to", type=Path, required=True)
     parser.add_argument("--from", dest="source", type=Path, help="go on from here, not from --to")
@@ -288,10 +210,7 @@ def main() -> None:
     names = ("rollouts", "rounds", "epochs", "batch", "images")
     plan = Plan(**{name: getattr(options, name) for name in names})
     torch.set_float32_matmul_precision("high")
-    if options.step == "run":
-        run(plan, options.source or options.to, options.to, options)
-    else:
-        speed(plan, options.to, options)
+    run(plan, options.source or options.to, options.to, options)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ import numpy as np
 from benchmarks.record import record
 from benchmarks.truth.judge_section4 import experiments
 from tallystick.errors import ConvergenceError, NotIdentifiable
-from tallystick.papers.noisy_judges.baselines import (
+from tallystick.papers.noisy_judges import (
     agreement_accuracy,
     majority_scores,
     rank_one,

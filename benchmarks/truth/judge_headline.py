@@ -14,9 +14,7 @@ import numpy as np
 
 from benchmarks.known import known
 from benchmarks.record import record
-from tallystick.papers.noisy_judges.baselines import majority_scores
-from tallystick.results import Unknown
-from tallystick.stats.latent_headline import blend
+from tallystick.papers.noisy_judges import majority_scores
 from tallystick.table import Tally
 from tallystick.table.panel import Panel
 from tallystick.verbs import judge
@@ -24,7 +22,6 @@ from tallystick.verbs.judge.label_free import fit_vote_model
 
 REPETITIONS = 16
 METHODS = ("dawid-skene", "majority", "majority of the others")
-PULLS = (0.0, 0.5, 1.0)
 CHECKED = 2
 
 Rng = np.random.Generator
@@ -142,10 +139,6 @@ def one(votes: Votes, truth: np.ndarray, *, check: bool) -> dict[str, Any]:
         found[name] = _error(right.sum(axis=1) / mass.sum(axis=1), true)
     found["dawid-skene"] = _error(model.fit.accuracy[0], true)
     head = model.headline
-    for pull in PULLS:
-        found[f"u = {pull:g}"] = _error(
-            blend(model.fit, pull=pull, ratio=Unknown("given")).accuracy, true
-        )
     if check:
         shipped = judge.evaluate(tally, rng=0)
         assert np.allclose([known(score.accuracy) for score in shipped.judges], head.accuracy)
@@ -163,7 +156,7 @@ def _error(found: Any, true: np.ndarray) -> float:
 
 
 def main() -> None:
-    rows, means = [], []
+    rows = []
     for p, (name, (kind, draw)) in enumerate(POPULATIONS.items()):
         found = [
             one(*draw(np.random.default_rng([11, p, r])), check=r < CHECKED)
@@ -181,20 +174,8 @@ def main() -> None:
                 "refuted": mean["refuted"],
             }
         )
-        means.append((kind, mean))
         print(name, flush=True)
 
-    kinds = ("independent", "correlated", "shared bias")
-    rules = []
-    for choice in ("headline", *METHODS, *(f"u = {pull:g}" for pull in PULLS)):
-        every = {kind: [mean[choice] for k, mean in means if k == kind] for kind in kinds}
-        rules.append(
-            {
-                "lead with": choice,
-                **{kind: float(np.mean(values)) for kind, values in every.items()},
-                "all populations": float(np.mean([mean[choice] for _, mean in means])),
-            }
-        )
     each = (
         f"{REPETITIONS} drawn tables per population; mean absolute error of the judges' accuracies."
     )
@@ -208,17 +189,6 @@ def main() -> None:
             " others by misfit. There is no interval without labels; *range held* is the share of"
             " judges inside the range (half to double of the error rate).",
             "*Refuted* is the share of tables on which the votes refute independent errors.",
-        ),
-    )
-    record(
-        "judge-headline-rules",
-        "Other rules on the same tables",
-        rules,
-        notes=(
-            each + " Means over the populations of each kind.",
-            "u is a fixed pull to the mean of A^.4 and the majority of the others; the headline"
-            " takes its pull from misfit, and measured misfit pulls to the majority of the others"
-            " alone.",
         ),
     )
 

@@ -218,7 +218,6 @@ def main() -> None:
         " and .031 of the .034 on drawn ones. llmbar is the hard one: its items were built to"
         " fool judges, and 297 unlabelled items alone show .053 for right probabilities.",
     )
-    record("judge-items", "Probability per item: calibration error", rows, notes=notes)
     record("judge-items-means", "Probability per item: means over sets", table, notes=notes)
 
 

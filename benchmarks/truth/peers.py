@@ -1,96 +1,24 @@
-"""What the error bars of other tools are worth: coverage with few labels, and pairs told apart on a
-leaderboard.
+"""How many pairs of a leaderboard the error bars of other tools tell apart.
 
-``python -m benchmarks.truth.peers [--write]``. The intervals of other tools are computed by those
-tools where they are Python functions (ppi_python, statsmodels); the standard errors of evaluation
-harnesses are ``s / sqrt(n)``, as they print them, and a reader's usual ``± 1.96`` of it.
+``python -m benchmarks.truth.peers [--write]``. Standard errors of evaluation harnesses are ``s / sqrt(n)``,
+as they print them, and a reader's usual ``± 1.96`` of it; Holm's rule is that of statsmodels.
 """
 
 from __future__ import annotations
 
 import os
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from ppi_py import ppi_mean_ci
 from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
-from statsmodels.stats.proportion import proportion_confint
 
 from benchmarks.known import known
 from benchmarks.record import record
-from benchmarks.truth.prediction_powered import prediction_powered_mean
-from tallystick.stats.intervals import clopper_pearson
 from tallystick.verbs.compare import evaluate
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("TALLYSTICK_DATA", ROOT.parent / "shared" / "data"))
-RUNS, ITEMS = 2000, 2000
-
-
-def one_run(draw: np.random.Generator, mean: float, labels: int) -> dict[str, tuple[float, float]]:
-    """Draw items whose right answers are guessed by a calibrated chance, label some, and return
-    every interval.
-    """
-    chance = draw.beta(6 * mean, 6 * (1 - mean), ITEMS)
-    truth = (draw.random(labels) < chance[:labels]).astype(float)
-    guess, rest = chance[:labels], chance[labels:]
-    share, error = truth.mean(), truth.std(ddof=1) / np.sqrt(labels)
-    ours = prediction_powered_mean(truth, guess, chance, target="population").interval
-    ppi_low, ppi_high = ppi_mean_ci(truth, guess, rest, alpha=0.05)
-    wilson = proportion_confint(truth.sum(), labels, method="wilson")
-    exact = clopper_pearson(int(truth.sum()), labels)
-    return {
-        "labels only: ± 1.96 standard errors, as harnesses print them": (
-            share - 1.96 * error,
-            share + 1.96 * error,
-        ),
-        "labels only: Wilson, statsmodels": (float(wilson[0]), float(wilson[1])),
-        "labels only: exact, Tallystick": (float(exact.low), float(exact.high)),
-        "with guesses: ppi_python": (float(np.ravel(ppi_low)[0]), float(np.ravel(ppi_high)[0])),
-        "with guesses: Tallystick": (float(ours.low[0]), float(ours.high[0])),
-    }
-
-
-def few_labels() -> None:
-    rows = []
-    for mean in (0.8, 0.95):
-        for labels in (20, 50, 200):
-            draw = np.random.default_rng([int(100 * mean), labels])
-            runs = [one_run(draw, mean, labels) for _ in range(RUNS)]
-            for name in runs[0]:
-                low, high = np.array([run[name] for run in runs]).T
-                cover = float(((low <= mean) & (mean <= high)).mean())
-                rows.append(
-                    {
-                        "mean": mean,
-                        "labels": labels,
-                        "interval": name,
-                        "coverage": cover,
-                        "mean width": float((np.minimum(high, 1) - np.maximum(low, 0)).mean()),
-                    }
-                )
-    record(
-        "peers-few-labels",
-        "Error bars with few labels: what they cover",
-        rows,
-        notes=[
-            (
-                f"{RUNS} seeded draws a row of {ITEMS} items; nominal coverage .95, so that below"
-                " .94 it is too small by more than two standard errors. Widths are those of the"
-                " part within [0, 1]."
-            ),
-            (
-                f"ppi_python {version('ppi_python')} at its defaults, statsmodels"
-                f" {version('statsmodels')}."
-            ),
-            (
-                "Every item has a guess: the chance that it is right, calibrated. ppi_python takes"
-                " the guesses of the unlabelled items, Tallystick those of all of them."
-            ),
-        ],
-    )
 
 
 def leaderboard() -> None:
@@ -137,6 +65,4 @@ def leaderboard() -> None:
 
 
 if __name__ == "__main__":
-    few_labels()
-    if DATA.is_dir():
-        leaderboard()
+    leaderboard()

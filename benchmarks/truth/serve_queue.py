@@ -21,10 +21,10 @@ from benchmarks.record import record
 from tallystick.sampling.votes import Consensus, consensus
 from tallystick.serve.auth import Span
 from tallystick.serve.queue import (
+    DrawnFrame,
     DrawPopulation,
     LabelledRow,
     Words,
-    drawn_frame,
     either,
     plan_frame,
 )
@@ -81,7 +81,6 @@ def stream(judges: tuple[float, ...], rate: float, seed: int) -> tuple[DrawPopul
         as_of=1,
         row=np.arange(N),
         pattern=pattern,
-        u=rng.integers(2**63 - 1, size=N),
         system=np.zeros(N, np.int64),
         systems=("",),
         codes=codes,
@@ -92,7 +91,7 @@ def stream(judges: tuple[float, ...], rate: float, seed: int) -> tuple[DrawPopul
 
 def part(found: DrawPopulation, rows: np.ndarray, as_of: int) -> DrawPopulation:
     """Return some rows of a stream."""
-    names = ("row", "pattern", "u", "system")
+    names = ("row", "pattern", "system")
     return replace(found, as_of=as_of, **{name: getattr(found, name)[rows] for name in names})
 
 
@@ -104,7 +103,6 @@ def run(
         part(found, np.arange(OLD), 1),
         budget=BUDGETS[0],
         overlap=0,
-        labels={},
         seed=int(rng.integers(2**62)),
     )
     known = [one.row for one in first.rows]
@@ -114,16 +112,15 @@ def run(
         counts[pattern] = counts.get(pattern, 0) + 1
     rest = np.setdiff1d(np.arange(N), known)
     second = plan_frame(
-        part(found, rest, 2),
+        replace(part(found, rest, 2), labels=counts),
         budget=BUDGETS[1],
         overlap=0,
-        labels=counts,
         seed=int(rng.integers(2**62)),
     )
     upto = BUDGETS[1] if rng.random() < 0.5 else BUDGETS[1] // 2
     more = [one.row for one in second.rows[:upto]]
     frames = [
-        drawn_frame(
+        DrawnFrame(
             as_of,
             Span(),
             [(one.system, one.patterns, one.rate) for one in plan.strata],
@@ -142,7 +139,7 @@ def run(
                 0,
                 0,
                 0,
-                int(found.u[row]),
+                0,
                 1 if row < OLD else 2,
                 int(found.pattern[row]),
             ),

@@ -20,20 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.record import kept_row, record
+from benchmarks.record import record
 from benchmarks.replays import Replay, difference, observe, plain, replay, stratified
 from benchmarks.truth.shift_cases import (
-    BUDGETS,
     DATA,
     Case,
     cases,
     codes,
     digest,
-    drifts,
     errors,
-    ours_and_masa,
     remembered,
-    swaps,
 )
 from benchmarks.truth.shift_figures import figure2, figure4, figure5, figure6, figure7
 from tallystick.papers.api_shifts import partitions, uncertainty_score
@@ -111,55 +107,6 @@ def masa_table(case: Case, runs: int) -> dict[str, Any]:
     row["oracle, reference"] = REFERENCE[case.name][3]
     row["oracle off by"] = f"{100 * worst:.1f}%"
     return row
-
-
-def real(runs: int) -> None:
-    """Ours against MASA without replacement on real changes and swaps of vendors."""
-    rows: list[dict[str, Any]] = []
-    kinds = {"real changes": list(drifts()), "vendor swaps": list(swaps())}
-    for case in (case for part in kinds.values() for case in part):
-        many = 3 * runs if len(np.unique(case.true)) == 2 else runs
-
-        def make(case: Any = case, many: int = many) -> dict[str, Any]:
-            row = {
-                "case": case.name,
-                "runs": many,
-                "flips": float((case.old != case.new).mean()),
-            }
-            for calls in BUDGETS:
-                if calls < len(case.true):
-                    ours, masa = ours_and_masa(case, calls, many)
-                    row[f"ours / MASA, N = {calls}"] = ours / masa
-            return row
-
-        rows.append(kept_row(f"real, {case.name}, {many}", make))
-    keys = [f"ours / MASA, N = {calls}" for calls in BUDGETS]
-    values = np.array([row[key] for row in rows for key in keys if key in row])
-    for kind, part in kinds.items():
-        names = {case.name for case in part}
-        found = {
-            key: [row[key] for row in rows if row["case"] in names and key in row] for key in keys
-        }
-        means = {key: float(np.exp(np.mean(np.log(some)))) for key, some in found.items() if some}
-        rows.append({"case": f"geometric mean, {kind}", **means})
-    record(
-        "shift-real",
-        "Ours against MASA on real changes",
-        rows,
-        notes=[
-            (
-                "Squared Frobenius error, both without replacement. LLMDrift (GPT-3.5, GPT-4, March"
-                " to June 2023) and the"
-            ),
-            "48 ordered pairs of vendors inside the 2020 files.",
-            (
-                f"{len(values)} cells: {100 * (values <= 1.05).mean():.1f}% at most 1.05, largest"
-                f" {values.max():.3f}."
-            ),
-            f"A ratio has a standard error of about {np.sqrt(2 / (3 * runs)):.2f} (two"
-            f" classes) to {np.sqrt(2 / runs):.2f}: the largest of so many is high by luck, too.",
-        ],
-    )
 
 
 def quantile_at(case: Case, calls: int, runs: int) -> float:
@@ -275,8 +222,6 @@ def main() -> None:
     runs = int(sys.argv[sys.argv.index("--runs") + 1]) if "--runs" in sys.argv else 1000
     sections = {
         "masa": masa_section,
-        "default": default_section,
-        "real": real,
         "table1": table1,
         "figure2": figure2,
         "figure4": figure4,
@@ -306,40 +251,6 @@ def masa_section(runs: int) -> None:
                 "'s.e. apart' counts combined standard errors between our mean and the reference"
                 " (200 runs, 8.5%)."
             ),
-        ],
-    )
-
-
-def default_section(runs: int) -> None:
-    """Ours against MASA on the shifted cases."""
-    ratios: list[dict[str, Any]] = []
-    for case in cases():
-
-        def make(case: Any = case) -> dict[str, Any]:
-            row: dict[str, Any] = {"case": case.name}
-            for calls in BUDGETS:
-                if calls < len(case.true):
-                    ours, masa = ours_and_masa(case, calls, runs)
-                    row |= {f"MASA, N = {calls}": masa, f"ours / MASA, N = {calls}": ours / masa}
-            return row
-
-        ratios.append(kept_row(f"default, {case.name}, {runs}", make))
-    mean: dict[str, Any] = {"case": "geometric mean"}
-    for calls, reference in PUBLISHED.items():
-        logs = [
-            np.log(max(row[f"ours / MASA, N = {calls}"], 1e-12))
-            for row in ratios
-            if f"ours / MASA, N = {calls}" in row
-        ]
-        mean[f"MASA, N = {calls}"] = f"(reference {reference})"
-        mean[f"ours / MASA, N = {calls}"] = float(np.exp(np.mean(logs)))
-    record(
-        "sampling-default",
-        "The default against MASA, both without replacement",
-        [*ratios, mean],
-        notes=[
-            f"{runs} runs on shift/semisynthetic_2020_to_2021.csv.gz, simulated 2021 side; DIGIT"
-            " has 2000 items in all."
         ],
     )
 

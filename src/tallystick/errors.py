@@ -19,6 +19,19 @@ Every message names the argument, the value and the way out.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def meant(word: str, known: Iterable[str], *, otherwise: str = "", most: int = 1) -> str:
+    """Return the known words that are near, as the end of a message; else what stands for none.
+
+    >>> meant("jugdes", ["judges", "truth"])
+    ": did you mean 'judges'?"
+    """
+    near = get_close_matches(word, list(known), n=most)
+    return f": did you mean {' or '.join(map(repr, near))}?" if near else otherwise
+
 
 class TallystickError(Exception):
     """The root: catch this to catch everything that Tallystick raises on purpose."""

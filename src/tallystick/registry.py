@@ -9,11 +9,10 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, fields
-from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import InputError
+from tallystick.errors import InputError, meant
 
 if TYPE_CHECKING:
     from tallystick.results import Result
@@ -175,9 +174,7 @@ def function(name: str) -> Callable[..., Any]:
     def answer(data: Any = None, **options: Any) -> Any:
         for option in options:
             if option not in taken:
-                near = get_close_matches(option, taken, n=1)
-                hint = f": did you mean {near[0]!r}?" if near else ""
-                raise InputError(f"{name} has no option {option!r}{hint}")
+                raise InputError(f"{name} has no option {option!r}{meant(option, taken)}")
         if data is None and asked.input != "required" and "run" not in options:
             return conclude(asked, None, asked.question(**options))
         result = answered(asked, [] if data is None else data, options)
@@ -222,6 +219,7 @@ def keywords(asked: Capability[Any]) -> tuple[Keyword, ...]:
     found = [
         Keyword(role, None, several if role in GROUPS else "str | None", ROLE_HELP[role])
         for role in asked.reads
+        if role in ROLE_HELP
     ]
     hints = {one.name: one for one in fields(asked.question)}
     for name, declared in options_of(asked.question).items():
@@ -232,13 +230,13 @@ def keywords(asked: Capability[Any]) -> tuple[Keyword, ...]:
         flags = [one.flag or "" for one in options_of(asked.question).values()]
         taken = [*(one.name for one in found), *(flag[2:].replace("-", "_") for flag in flags)]
         for name in reading_keywords(asked.reads, asked.door, taken):
-            kind = {"coerce": "bool", **dict.fromkeys(_SEVERAL, "Any")}.get(name, "str | None")
+            kind = {"coerce": "bool", **dict.fromkeys(SEVERAL, "Any")}.get(name, "str | None")
             found.append(Keyword(name, False if name == "coerce" else None, kind, READING[name]))
     return tuple(found)
 
 
 READING = {
-    "reading": "What the columns mean, as look -o FILE.toml writes it; other options win.",
+    "reading": "Reading file, as look -o FILE.toml writes it; options given beside it win.",
     "columns": "The columns to use; repeat, or use commas and globs.",
     "shape": "wide: one column per judge; long: one row per vote.",
     "judge": "Long tables: the column that names the judge.",
@@ -263,7 +261,7 @@ READING = {
 }
 """Options of reading that every verb with a table has, with their help."""
 
-_SEVERAL = ("reading", "columns", "ignore", "missing", "labels", "never_true", "run")
+SEVERAL = ("reading", "columns", "ignore", "missing", "labels", "never_true", "run")
 
 
 def reading_keywords(

@@ -87,37 +87,3 @@ def test_labels_and_words_for_no_answer_are_defined_in_one_home_that_is_seen(
 ) -> None:
     places = {line.rpartition(":")[0] for line in found()[rule]}
     assert places == {f"table/{home}"}
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "Label: TypeAlias = str | int | float | bool | None",
-        "Vote = str | int | float | bool",
-        "Vote = Union[str, int, float, bool, None]",
-        "Vote = 'str | int | float | bool'",
-        "class Label: ...",
-    ],
-)
-def test_a_second_alias_would_be_seen(code: str) -> None:
-    assert list(aliases(ast.parse(code)))
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "BLANK = {'NA', 'n/a'}",
-        "ABSTAIN = frozenset(['abstain', 'abstained', -1])",
-        "words = 'na nan null'.split()",
-        "BLANK = {'nan': 0, 'na': 1}",
-        "BLANK = ('', '-', 'none', 'null')",
-    ],
-)
-def test_a_second_list_would_be_seen(code: str) -> None:
-    assert list(word_lists(ast.parse(code)))
-
-
-@pytest.mark.parametrize("code", ["x: str | int = 1", "kinds = {'text', 'na'}", "a = b | c"])
-def test_other_code_is_not_taken_for_one(code: str) -> None:
-    assert not list(aliases(ast.parse(code)))
-    assert not list(word_lists(ast.parse(code)))

@@ -8,9 +8,8 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from tallystick.cli.app import app
-from tallystick.cli.first import SEED
 from tallystick.table import write_csv
-from tallystick.verbs.score.question import judged_outputs
+from tallystick.verbs.score.question import demo
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
@@ -19,7 +18,7 @@ def test_the_terminal_output_is_what_the_command_prints(tmp_path: Path) -> None:
     [shown] = re.findall(r"```text\n(.*?)```", README, re.DOTALL)
     command, _, expected = shown.partition("\n\n")
     words = command.removeprefix("$ tallystick ").split()
-    write_csv(tmp_path / "outputs.csv", judged_outputs(SEED)[0].table)
+    write_csv(tmp_path / "outputs.csv", demo(15).table)
     words = [str(tmp_path / word) if word.endswith(".csv") else word for word in words]
     run = CliRunner().invoke(app, words, env={"COLUMNS": "100", "NO_COLOR": "1"})
     printed = [line.rstrip() for line in run.output.replace("\xa0", " ").splitlines()]

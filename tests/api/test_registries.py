@@ -71,10 +71,5 @@ def test_a_toy_chart_kind_is_drawn_saved_and_put_on_a_page(monkeypatch, tmp_path
     assert "Dots: Three dots; dot: a number" in page(result)
 
 
-def test_a_kind_that_nobody_registered_is_refused_when_it_is_drawn():
-    with pytest.raises(InputError, match="'dots' is not a kind of chart: choose one of forest"):
-        Plot(Drawn(verdict="Three.", n_items=3).figures()[0]).svg()
-
-
 def test_no_two_entries_have_one_name():
     assert len({one.name for one in FORMATS}) == len(FORMATS)

@@ -25,7 +25,11 @@ def test_every_row_gets_its_answer_and_unread_ones_are_counted_apart(tmp_path):
     assert result.examples == ("I can't say.",)
     assert any("25.0" in warning and "--answer" in warning for warning in result.warnings)
     assert out.read_text().splitlines()[1] == "i0,Yes.,yes"
+    rows = result.rows()
+    assert {row["answer"]: row["rows"] for row in rows} == {"yes": 10, "no": 20, "(unread)": 10}
+    assert sum(row["share"] for row in rows) == 1.0
     body = result.to_dict()
+    assert "table" not in body
     for name in ("column", "asked", "answered", "unread", "failed", "cost", "examples"):
         assert name in body
 
@@ -128,7 +132,11 @@ def test_a_file_that_is_no_journal_is_never_overwritten(tmp_path):
         ({}, "--api"),
         ({"api": "replay:new", "name": "id"}, "already"),
         ({"api": "replay:new", "pair": "id,other"}, "'other'"),
-        ({"api": "replay:new", "pair": "id"}, "two columns"),
+        *(
+            ({"api": "replay:new", "pair": pair}, r"pair \(--pair\) must name two columns")
+            for pair in ("id", ("id", "id"), ("id", "new", "c"), ("id,",))
+        ),
+        ({"api": "replay:new", "name": "  "}, "must not be blank"),
         ({"api": "replay:new", "answer": "sometimes"}, "--answer"),
         ({"api": "openai:m@http://127.0.0.1:9", "prompt": "{nothing}"}, "nothing"),
     ],

@@ -54,69 +54,6 @@ def unlabelled(edited):
     return edited(lambda i, row: {}, labelled=False)
 
 
-def test_the_json_is_the_contract(tallystick, table):
-    done = tallystick(
-        "bound",
-        table,
-        "--prediction",
-        "classifier",
-        "--weak",
-        WEAK,
-        "--truth",
-        "truth",
-        "--metric",
-        "accuracy",
-        "--metric",
-        "f1",
-        "--positive",
-        "1",
-        "--label-model",
-        "dawid-skene",
-        "--at-least",
-        "0.6",
-        "--json",
-    )
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert {
-        "schema",
-        "verb",
-        "verdict",
-        "decision",
-        "needed",
-        "n_items",
-        "assumptions",
-        "warnings",
-    } <= set(said)
-    assert (said["schema"], said["population"]) == (2, "these")
-    first = said["bounds"][0]
-    assert set(first) == {
-        "prediction",
-        "metric",
-        "positive",
-        "threshold",
-        "label_model",
-        "interval",
-        "interval_guarantee",
-    }
-    assert [m["name"] for m in said["label_models"]] == ["dawid-skene"]
-    assert len(said["bounds"]) == 2
-    assert [one["metric"] for one in said["gold"]] == ["accuracy", "f1"]
-    assert {"name", "coverage", "overlap", "conflict", "agreement", "polarity"} <= set(
-        said["weak_labels"][0]
-    )
-
-
-def test_without_labels_there_are_two_ranges_and_nothing_is_decided(tallystick, unlabelled):
-    done = tallystick("bound", unlabelled, "--prediction", "classifier", "--weak", WEAK, "--json")
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert [one["label_model"] for one in said["bounds"]] == ["majority", "dawid-skene"]
-    assert said["decision"] == "undecided"
-    assert said["needed"]["count"] == 20
-    assert said["population"] is None
-
-
 def test_several_predictions_are_compared(tallystick, edited):
     def other(i, row):
         return {"other": 1 - int(row["classifier"]) if i % 3 == 0 else row["classifier"]}
@@ -131,61 +68,6 @@ def test_several_predictions_are_compared(tallystick, edited):
     assert blind["decision"] == "undecided"
     assert labelled["pairs"][0]["better"] == "classifier"
     assert labelled["decision"] == "decided"
-
-
-def test_the_classes_can_be_named(tallystick, table):
-    asked = ("--prediction", "classifier", "--weak", WEAK, "--labels", "0,1,2", "--json")
-    done = tallystick("bound", table, *asked)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["classes"] == ["0", "1", "2"]
-
-
-def test_a_score_has_its_auc_from_labels_and_a_page_of_weak_labels(tallystick, table, tmp_path):
-    asked = ("--score", "score", "--weak", WEAK, "--thresholds", ".3,.5", "--html", "page.html")
-    done = tallystick("bound", table, *asked, "--truth", "truth", "--json")
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert [one["threshold"] for one in said["gold"]] == [0.3, 0.5, None]
-    assert said["gold"][-1]["metric"] == "auc"
-    page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "The weak labels" in page
-
-
-def test_a_score_is_swept_and_slices_are_corrected(tallystick, unlabelled):
-    done = tallystick(
-        "bound",
-        unlabelled,
-        "--score",
-        "score",
-        "--weak",
-        "links,words,sender",
-        "--thresholds",
-        ".3,.5",
-        "--by",
-        "caps",
-        "--json",
-    )
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert [b["threshold"] for b in said["bounds"]] == [0.3, 0.5] * 2
-    assert len(said["slices"]) == 2
-
-
-def test_items_get_what_the_votes_say(tallystick, table, tmp_path):
-    asked = ("--prediction", "classifier", "--weak", WEAK, "--items-out", "items.csv", "--json")
-    done = tallystick("bound", table, *asked)
-    assert done.returncode == 0, done.stderr
-    rows = list(csv.DictReader((tmp_path / "items.csv").read_text(encoding="utf-8").splitlines()))
-    assert float(rows[0]["p_0"]) + float(rows[0]["p_1"]) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    "gone", ["--cost", "--delta", "--fit", "--class-balance", "--classes", "--abstentions-vote"]
-)
-def test_options_that_are_gone_are_refused(tallystick, table, gone):
-    done = tallystick("bound", table, "--prediction", "classifier", "--weak", WEAK, gone, "1")
-    assert done.returncode == 2
-    assert f"No such option '{gone}'" in done.stderr
 
 
 def test_a_label_model_of_the_user_is_read_and_unknown_patterns_are_stated(

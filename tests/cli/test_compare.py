@@ -13,38 +13,6 @@ def tallystick(in_process):
     return in_process
 
 
-def test_json_is_one_object_of_the_contract(tallystick, scores):
-    done = tallystick("compare", scores, "--models", "old,new", "--json")
-    held = json.loads(done.stdout)
-    assert held["verb"] == "compare"
-    assert held["contenders"] == ["new"]
-    assert [row["name"] for row in held["models"]] == ["new", "old"]
-    assert held["pairs"][0]["interval_guarantee"] == "approximate"
-    sure = tallystick("compare", scores, "--models", "old,new", "--certified", "--json")
-    assert json.loads(sure.stdout)["pairs"][0]["interval_guarantee"] == "exact"
-    assert held["models"][0]["rank_interval"] == [1, 1]
-
-
-@pytest.mark.parametrize(
-    ("gate", "code"),
-    [
-        ("new >= old - 0.01", 0),
-        ("old >= new", 10),
-        ("new >= old + 0.07", 11),
-        ("score(new) > 10%", 0),
-    ],
-)
-def test_gates_leave_by_their_code_and_are_in_the_json(tallystick, scores, gate, code):
-    done = tallystick("compare", scores, "--models", "old,new", "--gate", gate, "--json")
-    assert done.returncode == code, done.stderr
-    assert f": {gate} (" in done.stderr
-    [outcome] = json.loads(done.stdout)["gates"]
-    assert outcome["expression"] == gate
-    assert outcome["passed"] is {0: True, 10: False, 11: None}[code]
-    low, high = outcome["interval"]
-    assert low < outcome["estimate"] < high
-
-
 def test_the_population_changes_the_answer(tallystick, scores):
     runs = [
         json.loads(
@@ -77,49 +45,6 @@ def test_partly_blank_truth_says_which_labels_to_buy(tallystick, tmp_path):
     assert sum(row["label_next"] == "True" for row in rows) == 17
 
 
-def test_logs_are_compared_like_tables(tallystick):
-    logs = FIXTURES / "inspect"
-    done = tallystick(
-        "compare", logs / "old.json", logs / "new.json", "--metric", "match", "--json"
-    )
-    held = json.loads(done.stdout)
-    assert {row["name"] for row in held["models"]} == {"mockllm/old", "mockllm/new"}
-    assert "inspect-json" in done.stderr
-
-
-def test_stopping_early_says_where(tallystick, scores):
-    held = json.loads(
-        tallystick("compare", scores, "--models", "old,new", "--stop-early", "--json").stdout
-    )
-    assert held["stopped_at"] <= held["available"] == 400
-    assert [row["name"] for row in held["models"]] == ["new", "old"]
-    assert all(row["interval_guarantee"] == "anytime" for row in held["models"])
-    ranks = [row["rank_interval"] for row in held["models"]]
-    assert (ranks, held["tiers"]) == (
-        ([[1, 1], [2, 2]], [["new"], ["old"]])
-        if len(held["contenders"]) == 1
-        else ([[1, 2], [1, 2]], [["new", "old"]])
-    )
-    assert held["detectable_difference"] is None
-    assert "as many items" in held["unknown"]["detectable_difference"]
-
-
-def test_slices_are_corrected(tallystick, scores, tmp_path):
-    text = scores.read_text().replace("id,doc", "id,doc,half").splitlines()
-    rows = [
-        text[0],
-        *(
-            ",".join([*line.split(",")[:2], "ab"[i % 2], *line.split(",")[2:]])
-            for i, line in enumerate(text[1:])
-        ),
-    ]
-    (tmp_path / "sliced.csv").write_text("\n".join(rows) + "\n")
-    done = tallystick("compare", "sliced.csv", "--models", "old,new", "--by", "half", "--json")
-    held = json.loads(done.stdout)
-    assert [part["slice"] for part in held["slices"]] == ["a", "b"]
-    assert held["slices"][0]["alpha"] == 0.025
-
-
 @pytest.mark.parametrize(
     ("arguments", "table", "words"),
     [
@@ -137,14 +62,6 @@ def test_bad_input_is_refused_without_a_traceback(tallystick, arguments, table, 
     assert re.search(words, done.stderr), done.stderr
     assert "Traceback" not in done.stderr
     assert not done.stdout
-
-
-def test_a_column_of_words_is_left_out_and_said(tallystick):
-    done = tallystick(
-        "compare", "-", stdin="topic,base,tuned\n" + "law,1,0\nart,0,1\nlaw,1,1\nart,0,0\n" * 9
-    )
-    assert done.returncode == 0
-    assert "models base, tuned: 0 or 1 · unused: topic" in done.stdout
 
 
 def test_a_value_that_cannot_be_parsed_is_a_usage_error(tallystick):
@@ -165,16 +82,6 @@ def test_plan_prints_methods(tallystick, scores):
     read = json.loads(pilot.stdout)["reading"]
     assert read["models"] == ["old", "new"]
     assert set(read["unused"]) == {"doc"}
-
-
-def test_a_pilot_is_planned_from_the_columns_that_are_named(tallystick, scores):
-    held = json.loads(tallystick("plan", scores, "--columns", "old,new", "--json").stdout)
-    assert "in a pilot of 400 items" in held["verdict"]
-    assert any("may flatter" in text for text in held["warnings"])
-    held = json.loads(
-        tallystick("plan", scores, "--columns", "old,new", "--difference", "0.01", "--json").stdout
-    )
-    assert not any("may flatter" in text for text in held["warnings"])
 
 
 def test_items_that_a_pilot_leaves_out_are_said(tallystick):

@@ -35,14 +35,6 @@ def test_two_result_files_are_two_models(tallystick, runs):
     assert "score 'correct' of 2 logs" in asked.stderr
 
 
-def test_two_result_files_with_two_unknown_scores_are_asked_about(tallystick, runs):
-    for path in runs.iterdir():
-        path.write_text(path.read_text().replace("correct", "helpful"))
-    asked = tallystick("compare", "run_a.csv", "run_b.csv")
-    assert asked.returncode != 0
-    assert "--metric" in asked.stderr
-
-
 def test_runs_are_named_on_the_command_line(tallystick, runs):
     done = tallystick(
         "compare", "--run", "old=run_a.csv", "--run", "new=run_b.csv", "--metric", "latency_ms",
@@ -58,24 +50,6 @@ def test_nothing_to_read_is_a_usage_error(tallystick):
     done = tallystick("compare")
     assert done.returncode == 2
     assert "--run" in done.stderr
-
-
-def test_one_model_with_two_prompts(tallystick):
-    logs = [FIXTURES / "inspect" / f"prompt-{name}.json" for name in ("short", "steps")]
-    held = json.loads(tallystick("compare", *logs, "--json").stdout)
-    assert held["contenders"] == ["mockllm/acme (Think step by step, then answer with a …)"]
-
-
-def test_a_folder_of_harness_runs(tallystick):
-    held = json.loads(tallystick("compare", FIXTURES / "lm_eval", "--json").stdout)
-    assert [row["name"] for row in held["models"]] == ["alpha", "beta"]
-    assert any("task 'sums_gen' is left out" in text for text in held["warnings"])
-
-
-def test_promptfoo_with_two_prompts(tallystick):
-    source = FIXTURES / "promptfoo" / "two-prompts.json"
-    held = json.loads(tallystick("compare", source, "--metric", "success", "--json").stdout)
-    assert len(held["models"]) == 4
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,6 @@ import json
 import numpy as np
 import pytest
 
-from tallystick.cli import main
-
 ROUND = {"round", "risk", "interval", "epsilon", "worst_case", "lower_bound"}
 EVERY_OBJECT_HAS = {
     "schema",
@@ -22,16 +20,12 @@ EVERY_OBJECT_HAS = {
 
 
 @pytest.fixture
-def leave(capsys, tmp_path, monkeypatch):
-    """Run a verb in this process and in an empty folder; return its exit code and what it
-    printed."""
-    monkeypatch.chdir(tmp_path)
+def leave(in_process):
+    """Run a verb in this process; return its exit code and what it printed."""
 
     def run(*arguments):
-        with pytest.raises(SystemExit) as end:
-            main(["dynamic", *map(str, arguments)])
-        printed = capsys.readouterr()
-        return end.value.code or 0, printed.out, printed.err
+        done = in_process("dynamic", *arguments)
+        return done.returncode, done.stdout, done.stderr
 
     return run
 
@@ -75,62 +69,6 @@ def test_simulate_runs_paths_hierarchies_and_constructions_with_the_same_bytes(l
     assert json.loads(stall[1])["output_risk"] == pytest.approx(0.1**2 / 8)
     deep = ("simulate", "--learner", "theorem-4.2", "--design", "hierarchical", "--epsilon", ".2")
     assert json.loads(leave(*deep, "--json")[1])["output_risk"] == pytest.approx(0.2**3 / 2)
-
-
-@pytest.mark.parametrize(
-    "option",
-    ["--majority", "--mixture", "--duplicates", "--mistakes", "--draw", "--initial", "--gamma"],
-)
-def test_options_of_the_graph_are_in_python_only(leave, option):
-    code, _, err = leave("simulate", option, "1")
-    assert code == 2
-    assert "No such option" in err
-
-
-def test_analyse_has_sixteen_options_of_its_own_at_most():
-    from tallystick.table import options_of
-    from tallystick.verbs.dynamic import ANALYSE, SIMULATE, THEORY
-
-    for verb in (ANALYSE, SIMULATE, THEORY):
-        own = [one for one in options_of(verb.question).values() if not one.hidden]
-        assert len(own) + len(verb.reads) <= 16
-
-
-def test_analyse_reads_a_long_log_and_writes_a_page(leave, log, tmp_path):
-    done = leave("analyse", log, "--json", "--html", "page.html")
-    assert done[0] == 0, done[2]
-    out = json.loads(done[1])
-    assert [row["round"] for row in out["rounds"]] == [1, 2, 3]
-    assert out["advice"]["decision"] in ("cannot tell", "not worth it")
-    assert out["advice"]["gain"]["interval"][0] < 0 < out["advice"]["gain"]["interval"][1]
-    assert out["advice"]["certain"][0] <= out["advice"]["gain"]["interval"][0]
-    assert "<html" in (tmp_path / "page.html").read_text(encoding="utf-8")
-
-
-def test_analyse_reads_a_wide_log_with_globs(leave, tmp_path):
-    rng = np.random.default_rng(1)
-    rows = ["uid,round,gold,said,m_a,m_b,m_c,loop1,loop2"]
-    for k in range(90):
-        calls = [
-            "xy"[int(v)] for v in 0.7 * rng.standard_normal() + 0.7 * rng.standard_normal(5) > 0.3
-        ]
-        rows.append(f"i{k},{k // 30 + 1},x,{'xx' if k % 3 else 'xyx'},{','.join(calls)}")
-    (tmp_path / "wide.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    done = leave(
-        "analyse",
-        "wide.csv",
-        "--truth",
-        "gold",
-        "--item",
-        "uid",
-        "--models",
-        "m_*",
-        "--json",
-    )
-    assert done[0] == 0, done[2]
-    out = json.loads(done[1])
-    assert out["models"] == ["m_a", "m_b", "m_c"]
-    assert "forgetting" not in out
 
 
 def test_analyse_answers_by_slice_and_knows_tokens_for_no_answer(leave, tmp_path):
@@ -224,24 +162,6 @@ def test_analyse_writes_a_row_an_item_of_a_wide_log(leave, tmp_path):
     assert (first["wrong"], first["vote"], first["vote_error"]) == ("3", "y", "1.0")
 
 
-def test_analyse_writes_a_row_per_item_of_a_long_log(leave, log, tmp_path):
-    code, _, err = leave("analyse", log, "--items-out", "items.csv")
-    assert code == 0, err
-    rows = read_items(tmp_path / "items.csv")
-    assert list(rows[0]) == [
-        "item",
-        "round",
-        "answered",
-        "wrong",
-        "vote",
-        "vote_error",
-        "check_order",
-    ]
-    assert [row["item"] for row in rows] == [
-        f"{number}-{k}" for number in (1, 2, 3) for k in range(40)
-    ]
-
-
 def test_analyse_reads_a_label_in_two_spellings_as_one_where_the_truth_does(leave, tmp_path):
     _, often = weighted_rows()
     write(tmp_path / "plain.csv", HEAD, often)
@@ -286,6 +206,10 @@ def test_analyse_reads_columns_of_mixed_types_only_when_told(leave, tmp_path):
         (("simulate", "--learner", "theorem-4.2"), "is about --design hierarchical"),
         (("simulate", "--learner", "theorem-3.5", "--design", "hierarchical"), "--design path"),
         (("simulate", "--learner", "worst", "--rounds", "9"), "up to 8 --rounds"),
+        (("simulate", "--learner", "worst", "--items", "77"), "drop --items"),
+        (("simulate", "--items", "5", "--rollouts", "2"), "more than a model may get wrong"),
+        (("theory", "--epsilon", ".1", "--rounds", "9999"), "rounds must be at most 200"),
+        (("simulate", "--rollouts", "9999999"), "lower --items or --rounds"),
         (("analyse", "absent.csv"), "absent.csv"),
     ],
 )
@@ -296,36 +220,6 @@ def test_bad_input_leaves_with_one_and_names_it(leave, arguments, message):
     assert message in err
 
 
-@pytest.mark.parametrize(
-    ("edit", "message"),
-    [
-        (
-            lambda text: text.replace("1-0,1,m0,0", "1-0,1,m0,2").replace(
-                "1-0,1,m0,1", "1-0,1,m0,2"
-            ),
-            "--missing=2",
-        ),
-    ],
-)
-def test_a_bad_log_is_refused_by_name(leave, log, edit, message):
-    log.write_text(edit(log.read_text(encoding="utf-8")), encoding="utf-8")
-    done = leave("analyse", log)
-    assert done[0] == 2
-    assert message in done[2]
-
-
-def test_the_worst_learner_refuses_what_it_would_ignore(leave):
-    code, _, err = leave("simulate", "--learner", "worst", "--rounds", "3", "--items", "77")
-    assert code == 1
-    assert "drop --items" in err
-
-
-def test_a_population_too_small_to_err_on_is_refused(leave):
-    code, _, err = leave("simulate", "--epsilon", ".1", "--items", "5", "--rollouts", "2")
-    assert code == 1
-    assert "an item of 5 weighs 0.2, more than a model may get wrong" in err
-
-
 def test_theory_prints_its_statements_on_stdout_and_without_epsilon_says_what_is_needed(leave):
     code, out, err = leave("theory", "--epsilon", ".1")
     assert (code, err) == (0, "")
@@ -333,11 +227,6 @@ def test_theory_prints_its_statements_on_stdout_and_without_epsilon_says_what_is
     code, out, err = leave("theory")
     assert (code, out) == (1, "")
     assert "add --epsilon" in err
-
-
-def test_theory_says_nothing_in_its_sentence_that_its_table_withholds(leave):
-    body = json.loads(leave("theory", "--epsilon", ".3", "--rounds", "3", "--json")[1])
-    assert f"at most {body['rounds'][2]['worst_case']:.3g}" in body["verdict"]
 
 
 def test_one_round_missing_rounds_and_models_that_differ_between_rounds_work(leave, log):
@@ -351,38 +240,3 @@ def test_one_round_missing_rounds_and_models_that_differ_between_rounds_work(lea
         code, out, err = leave("analyse", log, "--json")
         assert code == 0, err
         assert [row["round"] for row in json.loads(out)["rounds"]] == rounds
-
-
-def test_the_table_of_a_simulation_says_that_nothing_is_promised_below(leave):
-    _, out, _ = leave("simulate", "--rounds", "3", "--rollouts", "20", "--items", "100")
-    assert "nothing promised below" in out
-    assert "lower bound" not in out
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (("theory", "--epsilon", ".1", "--rounds", "9999"), "rounds must be at most 200"),
-        (("simulate", "--items", "9999999"), "items must be at most 100000"),
-        (("simulate", "--rollouts", "9999999"), "lower --items or --rounds"),
-    ],
-)
-def test_what_would_take_hours_is_refused(leave, more, message):
-    code, out, err = leave(*more)
-    assert (code, out) == (1, "")
-    assert message in err
-
-
-def test_a_path_with_a_held_out_column_is_judged_on_it(leave, tmp_path):
-    rng = np.random.default_rng(0)
-    rows = ["item,round,model,correct,held_out"]
-    for t in (1, 2, 3):
-        rows += [f"h{k},{t},m,{int(rng.random() < 0.8)},1" for k in range(500)]
-        rows += [f"c{t}-{k},{t},m,0,0" for k in range(20)]
-    (tmp_path / "path.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    code, out, err = leave("analyse", "path.csv", "--json")
-    assert code == 0, err
-    body = json.loads(out)
-    assert (body["kind"], body["n_items"]) == ("path", 500)
-    assert body["advice"]["decision"] in ("cannot tell", "stop", "go on")
-    assert body["rounds"][2]["change"]["interval"]

@@ -1,12 +1,9 @@
 import csv
-import io
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from tallystick.cli import main
 from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
 
 POINT = Point(
@@ -23,24 +20,8 @@ GOLD = ("positive", "negative", "")
 
 
 @pytest.fixture
-def tallystick(tmp_path, capsys, monkeypatch):
-    """Run the verb in this process: the installed command is held to its contract elsewhere;
-    libraries load once."""
-
-    def run(*arguments, stdin=""):
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(
-            "sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), encoding="utf-8")
-        )
-        code = 0
-        try:
-            main([str(argument) for argument in arguments])
-        except SystemExit as leave:
-            code = leave.code or 0
-        out, err = capsys.readouterr()
-        return SimpleNamespace(returncode=code, stdout=out, stderr=err)
-
-    return run
+def tallystick(in_process):
+    return in_process
 
 
 @pytest.fixture
@@ -55,23 +36,6 @@ def table(tmp_path):
             gold = data["truth"][i] if i % 7 == 0 else ""
             writer.writerow([i, *(data[name][i] for name in POINT.names), gold, "ab"[i % 2]])
     return path
-
-
-def test_without_labels_the_verdict_names_its_assumption(tallystick, table, tmp_path):
-    with table.open(encoding="utf-8") as file:
-        rows = [[cell for k, cell in enumerate(row) if k != 5] for row in csv.reader(file)]
-    bare = tmp_path / "bare.csv"
-    bare.write_text("".join(",".join(row) + "\n" for row in rows), encoding="utf-8")
-    done = tallystick("judge", bare, "--judges", "gpt,claude,llama,qwen", "--json")
-    assert done.returncode == 0, done.stderr
-    body = json.loads(done.stdout)
-    assert body["verb"] == "judge"
-    assert body["method"] == "dawid-skene with unreadable items"
-    assert "By their votes alone" in body["verdict"]
-    assert [judge["name"] for judge in body["judges"]] == list(POINT.names)
-    assert body["judges"][0]["interval"] is None
-    assert body["judges"][0]["range"][0] < body["judges"][0]["accuracy"]
-    assert body["needed"]["count"] > 0
 
 
 def test_a_few_labels_give_intervals_that_rest_on_them(tallystick, table, tmp_path):
@@ -102,35 +66,6 @@ def test_a_few_labels_give_intervals_that_rest_on_them(tallystick, table, tmp_pa
     assert float(first["probability"]) == min(float(row["probability"]) for row in rows)
     assert max(float(row["probability"]) for row in rows if not row["gold"]) < 1
     assert 0 <= body["calibration"]["error"] <= 0.15
-
-
-@pytest.mark.parametrize(
-    "method",
-    ["majority", "independent", "dawid-skene", "logical"],
-)
-def test_every_method_can_be_asked_for(tallystick, table, method):
-    done = tallystick(
-        "judge",
-        table,
-        "--judges",
-        "gpt,claude,llama",
-        "--truth",
-        "gold",
-        "--method",
-        method,
-        "--json",
-    )
-    assert done.returncode == 0, done.stderr
-    assert len(json.loads(done.stdout)["judges"]) == 3
-
-
-def test_slices_and_windows_come_with_the_answer(tallystick, table):
-    chosen = ("--judges", "gpt,claude,llama,qwen", "--truth", "gold")
-    done = tallystick("judge", table, *chosen, "--by", "part", "--window", "200", "--json")
-    assert done.returncode == 0, done.stderr
-    body = json.loads(done.stdout)
-    assert [part["slice"] for part in body["slices"]] == ["a", "b"]
-    assert [window["start"] for window in body["windows"]] == [0, 200, 400]
 
 
 def stream_lines(n, change):
@@ -191,16 +126,6 @@ def test_a_state_lets_a_stream_go_on_after_a_restart(tallystick, tmp_path):
     assert "written with window 200" in refused.stderr
 
 
-def test_agreement_and_rates_are_in_the_json(tallystick, table):
-    chosen = ("--judges", "gpt,claude,llama,qwen", "--truth", "gold")
-    body = json.loads(tallystick("judge", table, *chosen, "--json").stdout)
-    assert set(body["agreement"]) >= {"between", "pairs", "with_truth"}
-    assert len(body["agreement"]["pairs"]) == 6
-    assert body["labels_needed"]["left"] == 514
-    assert body["positive"] == "b"
-    assert body["judges"][0]["tpr"] == body["judges"][0]["per_label"]["b"]
-
-
 def test_known_judges_and_a_prevalence_range_are_read(tallystick, table, tmp_path):
     known = {name: {"a": float(a), "b": float(b)} for name, (a, b) in POINT.accuracy.items()}
     (tmp_path / "known.json").write_text(json.dumps(known), encoding="utf-8")
@@ -214,38 +139,6 @@ def test_known_judges_and_a_prevalence_range_are_read(tallystick, table, tmp_pat
         "judge", table, *judges, "--prevalence", "a=.3,.45", "--method", "logical", "--json"
     )
     assert json.loads(done.stdout)["judges"][0]["interval"][0] > 0
-
-
-def test_a_saved_tally_can_be_judged(tallystick, table):
-    assert (
-        tallystick("tally", table, "--columns", "gpt,claude,llama,gold", "-o", "v.tally").returncode
-        == 0
-    )
-    done = tallystick("judge", "v.tally", "--truth", "gold", "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["n_labels"] == 86
-
-
-def test_labels_that_nobody_voted_for_can_be_named(tallystick):
-    done = tallystick(
-        "judge", "-", "--judges", "x,y", "--labels", "0,1,2", "--json", stdin="x,y\n1,1\n1,1\n1,1\n"
-    )
-    assert done.returncode == 0, done.stderr
-    assert set(json.loads(done.stdout)["prevalence"]) == {"0", "1", "2"}
-
-
-@pytest.mark.parametrize("method", ["self-consistency"])
-def test_diagnostics_are_methods_too(tallystick, table, method):
-    done = tallystick(
-        "judge", table, "--judges", "gpt,claude,llama,qwen", "--method", method, "--json"
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["verb"] == "judge"
-    refused = tallystick(
-        "judge", table, "--judges", "gpt,claude,llama,qwen", "--method", method, "--window", "100"
-    )
-    assert refused.returncode == 1
-    assert "has no window" in refused.stderr
 
 
 def test_position_bias_takes_two_columns_in_the_order_they_are_named(tallystick):
@@ -275,18 +168,6 @@ def test_position_bias_takes_two_columns_in_the_order_they_are_named(tallystick)
     assert "--judges FIRST,SECOND" in one.stderr
 
 
-def test_the_text_is_one_table_and_the_page_has_what_is_certain(tallystick, table, tmp_path):
-    page = tmp_path / "report.html"
-    judges = ("--judges", "gpt,claude,llama,qwen", "--truth", "gold")
-    done = tallystick("judge", table, *judges, "--html", page)
-    assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) < 20
-    assert "random labels, valid whatever errors the judges have in common." in done.stdout
-    text = page.read_text(encoding="utf-8")
-    for words in ("Agreement", "For certain", "Whatever the truth"):
-        assert words in text
-
-
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -302,6 +183,7 @@ def test_the_text_is_one_table_and_the_page_has_what_is_certain(tallystick, tabl
         (("--recorded", "position"), "it is for position-bias"),
         (("--alpha", "2"), "alpha must be in (0, 1)"),
         (("--follow",), "stdin"),
+        (("--method", "self-consistency", "--window", "100"), "has no window"),
         (("--window", "100", "--weight", "item"), "window counts rows"),
     ],
 )

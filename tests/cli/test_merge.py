@@ -18,16 +18,6 @@ def test_a_tally_merged_with_itself_is_refused_by_name(in_process, votes, tmp_pa
     assert not (tmp_path / "both.tally").exists()
 
 
-def test_the_same_table_under_another_name_is_refused(in_process, votes, tmp_path):
-    copy = tmp_path / "copy.csv"
-    copy.write_bytes(votes.read_bytes())
-    counted(in_process, votes, "a.tally")
-    counted(in_process, copy, "b.tally")
-    done = in_process("merge", "a.tally", "b.tally", "-o", "both.tally")
-    assert done.returncode == 1
-    assert "a.tally and b.tally" in done.stderr
-
-
 def test_a_sum_is_not_merged_with_one_of_its_parts(in_process, votes, tmp_path):
     other = tmp_path / "other.csv"
     other.write_text("item,ann,bob\n9,ham,ham\n", encoding="utf-8")
@@ -58,15 +48,6 @@ def test_an_allowed_overlap_is_said_in_the_result_and_in_what_is_saved(in_proces
         "the rows of votes.csv are counted more than once"
     ]
     assert Tally.load(tmp_path / "both.tally").sources.repeats == ("votes.csv",)
-
-
-def test_two_files_of_one_content_in_one_count_are_said(in_process, votes, tmp_path):
-    copy = tmp_path / "copy.csv"
-    copy.write_bytes(votes.read_bytes())
-    done = in_process("tally", votes, copy, "--json")
-    assert json.loads(done.stdout)["warnings"] == [
-        "the rows of votes.csv are counted more than once"
-    ]
 
 
 def test_tallies_of_data_in_memory_are_refused_only_if_they_are_the_same_file(in_process, tmp_path):

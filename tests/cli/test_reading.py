@@ -72,11 +72,6 @@ def test_every_verb_shows_first_what_it_read(verb, tallystick, tmp_path):
         assert columns
 
 
-def test_a_verb_without_a_table_has_no_reading(tallystick):
-    done = tallystick("plan", "--difference", ".1", "--disagreement", ".2", "--json")
-    assert json.loads(done.stdout)["reading"] is None
-
-
 def test_the_line_says_counts_labels_and_what_is_unused():
     table = votes(topic=["tea", "a long story about coffee"] * 60)
     found = ts.judge(table, truth="gold").reading
@@ -265,11 +260,3 @@ def test_a_question_in_python_says_what_is_open():
         "--truth mensch --judges gpt,claude",
         "--judges gpt,claude,mensch",
     )
-
-
-@pytest.mark.parametrize("name", ["truth", "gold", "human", "Human "])
-def test_what_is_called_truth_gold_or_human_is_the_truth_in_every_verb(name):
-    table = votes()
-    table[name] = table.pop("gold")
-    for verb in (ts.judge, ts.compare):
-        assert verb(table).reading.truth == name

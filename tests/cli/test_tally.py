@@ -17,11 +17,6 @@ def test_patterns_that_are_not_shown_are_counted(tallystick):
     assert "commonest of" not in tallystick("tally", "-", stdin="a,b\n1,0\n").stdout
 
 
-def test_standard_input_is_a_table(tallystick):
-    done = tallystick("tally", "-", "--json", stdin="a,b\n1,0\n1,1\n1,0\n")
-    assert json.loads(done.stdout)["n_items"] == 3
-
-
 def test_tokens_that_mean_no_answer_are_missing(tallystick):
     done = tallystick("tally", "-", "--missing", "-1,NA", "--json", stdin="a,b\n-1,0\nNA,1\n1,0\n")
     assert json.loads(done.stdout)["columns"] == {"a": ["1", None], "b": ["0", "1"]}
@@ -35,17 +30,6 @@ def test_two_spellings_of_one_label_are_refused_unless_coerced(tallystick):
     for part in ("'0'", "'0.0'", "'a'", "'b'"):
         assert part in done.stderr
     assert tallystick("tally", "-", "--coerce", "--json", stdin=table).returncode == 0
-
-
-def test_columns_are_chosen_by_glob(tallystick):
-    done = tallystick("tally", "-", "--columns", "lr_*", "--json", stdin="lr_a,lr_b,other\n1,0,x\n")
-    assert list(json.loads(done.stdout)["columns"]) == ["lr_a", "lr_b"]
-
-
-def test_an_absent_column_is_refused_with_the_nearest_name(tallystick):
-    done = tallystick("tally", "-", "--columns", "claud", stdin="claude,gpt\n1,0\n")
-    assert done.returncode == 1
-    assert "claude" in done.stderr
 
 
 def test_items_come_back_with_their_pattern_and_formulas_are_escaped(tallystick, tmp_path):
@@ -87,19 +71,3 @@ def test_a_file_that_is_no_tally_is_refused_by_merge(tallystick, votes):
     done = tallystick("merge", votes, "-o", "x.tally")
     assert done.returncode == 1
     assert "votes.csv" in done.stderr
-
-
-def test_a_long_table_is_pivoted(tallystick):
-    long = "item,judge,vote\n" + "".join(
-        f"{i},{j},{(i + k) % 2}\n" for i in range(6) for k, j in enumerate("abc")
-    )
-    done = tallystick("tally", "-", "--json", stdin=long)
-    assert list(json.loads(done.stdout)["columns"]) == ["a", "b", "c"]
-    read = json.loads(done.stdout)["reading"]
-    assert (read["judge"], read["vote"]) == ("judge", "vote")
-
-
-def test_a_missing_token_that_stands_nowhere_is_told(tallystick, votes):
-    done = tallystick("tally", votes, "--missing", "none")
-    assert "--missing none: no cell of" in done.stderr
-    assert "no cell" not in tallystick("tally", votes, "--missing", "ham").stderr

@@ -48,16 +48,16 @@ def test_hardly_any_reply_is_read_wrong_and_few_are_not_read():
 
 
 def test_replies_that_were_written_against_the_reader_stay_read():
-    """At first 1 of 104 was wrong and 17 of 49 unread: benchmarks/results/answer-reading.json."""
+    """At first 1 of 104 was wrong and 17 of 49 unread."""
     assert wrong(FRESH) == []
-    assert len(unread(FRESH)) <= 6
+    assert len(unread(FRESH)) <= 1
 
 
-def test_hostile_replies_of_before_are_hardly_ever_read_wrong():
-    """They were made to mislead a bolder reader: more of them stay unread now."""
+def test_hostile_replies_of_before_are_hardly_ever_read_wrong_and_few_are_not_read():
+    """They were made to mislead a bolder reader."""
     stated = [one for one in OLDER if one["label"] is not None]
     assert len(wrong(OLDER)) <= 0.005 * len(OLDER)
-    assert len(unread(OLDER)) <= 0.25 * len(stated)
+    assert len(unread(OLDER)) <= 0.12 * len(stated)
 
 
 @pytest.mark.parametrize(
@@ -112,6 +112,18 @@ def test_underscores_hyphens_and_case_are_one_spelling():
         ("The answer is A or B.", ["A", "B"]),
         ("(A) or maybe (B)", ["A", "B"]),
         ("Is the answer B?", ["A", "B"]),
+        ("I would not call it toxic.", ["toxic", "safe"]),
+        ("It is not a negative review.", ["negative", "positive"]),
+        ("It is a negative review of a positive film.", ["negative", "positive"]),
+        ("The reviewer says it is a negative review.", ["negative", "positive"]),
+        ("This is a correct statement of a wrong idea.", ["correct", "incorrect"]),
+        ("That leaves A or B.", ["A", "B"]),
+        ("My vote goes to A or B.", ["A", "B"]),
+        ("Clearly not A.", ["A", "B"]),
+        ("Obviously A?", ["A", "B"]),
+        ("A wins on style.", ["A", "B"]),
+        ("A over B is what the student said.", ["A", "B"]),
+        ("Had it been shorter, so: A", ["A", "B"]),
     ],
 )
 @pytest.mark.parametrize("how", ["exact", "words"])
@@ -131,6 +143,10 @@ def test_what_states_no_label_is_never_one(text, labels, how):
         ("A is tempting. B is close. So the answer is (C).", "words", "C"),
         ("A is tempting. B is close. So the answer is (C).", "exact", None),
         ("A\n\nQuestion: and now?\nAnswer: B", "words", "A"),
+        ("B, not C.", "words", "B"),
+        ("I'd pick A over B.", "words", "A"),
+        ("Both are good, but C is better overall.", "words", "C"),
+        ("The units are wrong, hence: B", "words", "B"),
     ],
 )
 def test_reasoning_openings_and_a_run_on_are_told_from_answers(text, how, label):

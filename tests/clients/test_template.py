@@ -8,7 +8,6 @@ from tallystick.clients.client import (
     fill,
     fill_json,
     look_up,
-    parse_json,
     parse_path,
 )
 from tallystick.errors import InputError
@@ -40,18 +39,8 @@ def test_a_path_that_leads_nowhere_finds_nothing():
         assert look_up(reply, parse_path(path)) is MISSING
 
 
-def test_broken_json_is_refused_with_its_place():
-    with pytest.raises(InputError, match="line 1 column"):
-        parse_json("{", "--request")
-
-
 def test_a_secret_is_shown_by_name(monkeypatch):
     monkeypatch.setenv("K1", "v1")
     secret = Secret("a $K1 ${K1}", "x")
     assert secret.sent == "a v1 v1"
     assert "v1" not in repr(secret)
-
-
-def test_a_template_with_a_number_that_json_lacks_is_refused():
-    with pytest.raises(InputError, match="NaN"):
-        parse_json('{"x": NaN}', "--request")

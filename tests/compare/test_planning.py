@@ -3,7 +3,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.stats.power import paired_items
-from tallystick.verbs.compare import Board, CompareQuestion, plan, plan_judges
+from tallystick.verbs.compare import Board, CompareQuestion, plan
 from tallystick.verbs.compare.planning import Pilot
 
 
@@ -46,14 +46,6 @@ def test_a_pilot_gives_its_own_disagreement():
     assert "pilot of 100 items" in source
     with pytest.raises(InputError, match="never disagree"):
         pilot_of(Board(names=("x", "y"), scores=np.ones((5, 2))))
-
-
-def test_a_judge_is_planned_by_failures_or_by_width():
-    assert [one.n_items for one in plan_judges(limit=0.05, rate=0.01).methods] == [59, 124]
-    assert [one.n_items for one in plan_judges(half_width=0.05).methods] == [381]
-    for wrong in ({}, {"limit": 0.05, "half_width": 0.1}):
-        with pytest.raises(InputError, match="either a limit"):
-            plan_judges(**wrong)
 
 
 def test_pictures_are_data():

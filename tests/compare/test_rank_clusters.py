@@ -1,8 +1,9 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from tallystick.results import Unknown
+from tallystick.errors import InputError
 from tallystick.verbs.compare import Board, CompareQuestion, rank
 
 
@@ -35,17 +36,11 @@ def test_a_verdict_says_which_cluster_would_undo_it():
     assert any("collapses on clusters rarer than 1 in 4" in one for one in result.assumptions)
 
 
-def test_fewer_than_six_clusters_give_no_verdict_but_their_scores():
-    result = rank(clustered(5))
-    assert result.decision == "unknowable"
-    assert "5 clusters cannot show which model is better on new clusters" in result.verdict
-    assert "at least 6, and 12 to be useful" in result.verdict
-    assert [row.cluster for row in result.per_cluster] == [f"d{i}" for i in range(5)]
-    assert isinstance(result.models[0].interval, Unknown)
-    assert isinstance(result.pairs[0].p_value, Unknown)
-    assert result.to_dict()["models"][0]["interval"] is None
-    assert result.figures() == ()
-    assert result.summary()
+def test_fewer_than_six_clusters_are_refused_with_the_ways_out():
+    with pytest.raises(InputError, match="5 clusters cannot show which model is better") as refused:
+        rank(clustered(5))
+    assert "at least 6, and 12 to be useful" in str(refused.value)
+    assert "--population these" in str(refused.value)
 
 
 def test_unbounded_scores_of_few_clusters_are_compared_by_the_mean():

@@ -7,7 +7,7 @@ import pytest
 
 from tallystick import judge
 from tallystick.table.door import read
-from tallystick.table.doubts import find_cautions, is_unrelated
+from tallystick.table.doubts import find_doubt, is_unrelated
 
 # A doubt is a Python warning too; here the results are looked at.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -28,6 +28,8 @@ def table(gold: np.ndarray, columns: list[np.ndarray]) -> dict[str, list]:
 def test_labels_one_row_too_far_are_a_warning_and_an_assumption() -> None:
     true, columns = votes(1, (0.9, 0.85, 0.8))
     off = judge(table(np.roll(true, 1), columns), truth="gold")
+    assert off.decision == "undecided"
+    assert off.verdict.startswith("The labels decide nothing, because they look misplaced")
     assert any("on the right rows?" in text for text in off.warnings)
     assert any("stand on the right rows" in text for text in off.assumptions)
     right = judge(table(true, columns), truth="gold")
@@ -36,9 +38,10 @@ def test_labels_one_row_too_far_are_a_warning_and_an_assumption() -> None:
 
 def test_poor_judges_and_opposite_ones_are_not_taken_for_it() -> None:
     true, columns = votes(2, (0.5, 0.5))  # they agree with nobody, not even with one another
-    assert not find_cautions(read(table(true, columns), truth="gold", judges=("j0", "j1")))
+    assert find_doubt(read(table(true, columns), truth="gold", judges=("j0", "j1"))) is None
     true, columns = votes(3, (0.1, 0.15))
-    [found] = find_cautions(read(table(true, columns), truth="gold", judges=("j0", "j1")))
+    found = find_doubt(read(table(true, columns), truth="gold", judges=("j0", "j1")))
+    assert found is not None
     assert "the other way round" in found.warning
 
 

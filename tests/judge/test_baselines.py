@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import NotIdentifiable
-from tallystick.papers.noisy_judges.baselines import rank_one
+from tallystick.papers.noisy_judges import rank_one
 from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
 from tallystick.papers.noisy_judges.trio_quadratic import trio_moments
 from tallystick.table import Tally

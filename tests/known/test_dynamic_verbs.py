@@ -8,8 +8,6 @@ import json
 
 import pytest
 
-import tallystick
-from tallystick import registry
 from tallystick.cli import main
 
 
@@ -44,25 +42,3 @@ def test_no_learner_is_worse_than_the_worst_one():
         assert simulated("--learner", learner)["output_risk"] < worst["output_risk"]
     last = worst["rounds"][-1]
     assert last["risk"] <= last["worst_case"] <= 1.06 * last["risk"]
-
-
-def test_the_worst_learner_is_refused_where_no_worst_case_is_known():
-    for words, said in ((("--design", "hierarchical"), "path"), (("--rounds", "9"), "up to 8")):
-        code, out, err = run("simulate", "--learner", "worst", *words)
-        assert (code, out) == (1, "")
-        assert said in err
-
-
-def test_a_learner_of_another_name_is_answered_with_the_names_that_there_are():
-    code, out, err = run("simulate", "--learner", "adversarial")
-    assert (code, out) == (2, "")
-    assert "'random', 'worst', 'theorem-3.5', 'theorem-4.2'" in err
-
-
-def test_dynamic_prices_no_labels():
-    code, _, err = run("label-cost", "table.csv", "--truth", "label")
-    assert code == 2
-    assert "No such command" in err
-    dynamic = [verb for verb in registry.verbs() if verb.startswith("dynamic")]
-    assert dynamic == ["dynamic theory", "dynamic simulate", "dynamic analyse"]
-    assert "label_cost" not in dir(tallystick.dynamic)

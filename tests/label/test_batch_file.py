@@ -55,20 +55,6 @@ def test_a_partly_filled_batch_is_added_once(start, truth, tmp_path):
         assert read_answers_of(path, work, reader="1") == []  # the same file again adds nothing
 
 
-def test_rows_may_come_back_in_any_order(start, truth, tmp_path):
-    path = tmp_path / "batch.csv"
-    with start("judge") as work:
-        asks = work.next(5)
-        write_asks(path, work, asks)
-        rows = _rows(path)
-        for row, ask in zip(rows, asks, strict=True):
-            row["answer"] = WORDS[truth[ask.row]]
-        _write(path, rows[::-1])
-        work.write(read_answers_of(path, work, reader="1"))
-        said = [work.session.labels(ask.number)[0] for ask in asks]
-    assert said == [WORDS[truth[ask.row]] for ask in asks]
-
-
 @pytest.mark.parametrize(
     ("column", "value", "said"),
     [

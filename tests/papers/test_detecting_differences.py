@@ -19,11 +19,9 @@ from tallystick.papers.detecting_differences import (
     Chebyshev,
     Chernoff,
     Hoeffding,
-    Ladder,
     Markov,
     McDiarmid,
     coin,
-    flip_attack,
     kl_bernoulli,
     trade_off_figure,
     union_items,
@@ -441,61 +439,6 @@ def test_what_is_no_distribution_is_refused_by_name():
 
 def _subsets(k):
     return ([i for i in range(k) if mask >> i & 1] for mask in range(2**k))
-
-
-# The Ladder.
-
-
-def test_two_lucky_flips_climb_the_free_rule_and_not_the_z_rule():
-    truth = np.random.default_rng(0).random(1000) < 0.5
-    free = flip_attack(Ladder(rule="free"), truth, rounds=3000, rng=1)
-    safe = flip_attack(Ladder(submissions=3001), truth, rounds=3000, rng=1)
-    assert free[-1] < 0.2  # the true risk is one half
-    assert abs(safe[-1] - 0.5) < 0.06
-
-
-def test_a_real_improvement_is_released():
-    ladder = Ladder(submissions=100)
-    old = np.tile([1.0, 0.0], 500)
-    assert ladder.submit(old) == 0.5
-    assert ladder.submit(np.where(np.arange(1000) < 200, 0.0, old)) == pytest.approx(0.4)
-
-
-def test_what_is_released_never_gets_worse():
-    rng = np.random.default_rng(1)
-    ladder = Ladder(rule="free")
-    shown = [
-        ladder.submit((rng.random(300) < rate).astype(float)) for rate in (0.5, 0.6, 0.3, 0.4, 0.2)
-    ]
-    assert shown == sorted(shown, reverse=True)
-
-
-def test_answers_that_are_flipped_in_place_do_not_change_what_was_submitted():
-    ladder, losses = Ladder(rule="free"), np.tile([1.0, 0.0], 50)
-    ladder.submit(losses)
-    losses[:10] = 0.0
-    assert ladder.submit(losses) == pytest.approx(0.45)
-    losses[:10] = 0.0
-    assert ladder.submit(losses) == pytest.approx(0.45)
-
-
-def test_planned_submissions_are_an_end():
-    ladder = Ladder(submissions=2)
-    for _ in range(2):
-        ladder.submit(np.zeros(10))
-    with pytest.raises(InputError, match="fresh test set"):
-        ladder.submit(np.zeros(10))
-
-
-def test_losses_are_checked():
-    ladder = Ladder()
-    ladder.submit(np.zeros(10))
-    with pytest.raises(InputError, match="same 10 items"):
-        ladder.submit(np.zeros(9))
-    with pytest.raises(InputError, match=r"\[0, 1\]"):
-        ladder.submit(np.full(10, 2.0))
-    with pytest.raises(InputError, match="rule"):
-        Ladder(rule="loose")
 
 
 # The pictures.

@@ -14,9 +14,11 @@ from tallystick.papers.dynamic_benchmarks import (
     any_rounds_bound,
     bad_models_bound,
     exponential_bound,
+    gradient_updates,
     hdh_distance,
     hierarchical_bound,
     hierarchical_floor,
+    hinge_slope,
     most_overlap,
     noise_bound,
     noise_closed_floor,
@@ -39,13 +41,7 @@ from tallystick.papers.dynamic_benchmarks.designs import (
     hierarchical,
     path,
 )
-from tallystick.papers.dynamic_benchmarks.rollouts import (
-    Perfect,
-    RandomErrors,
-    gradient_updates,
-    hinge_slope,
-    roll,
-)
+from tallystick.papers.dynamic_benchmarks.rollouts import Perfect, RandomErrors, roll
 from tests.exact_adversaries import nearest_hierarchies, nearest_path, sharp_construction
 
 
@@ -155,11 +151,6 @@ def test_corollary_c_1_a_random_model_is_good_after_so_many_rounds(seed, alpha, 
     assert (done.model_risk > alpha).mean(axis=1).max() <= delta
 
 
-def test_corollary_c_1_divides_lemma_3_1():
-    assert rounds_for_random_model(0.1, 0.05, printed=True) == 200
-    assert rounds_for_random_model(0.1, 0.05) == 180  # nine bad models at most, not ten
-
-
 # Definition 3.3.
 
 
@@ -196,15 +187,6 @@ def test_theorem_3_4_has_the_constants_of_the_text_and_of_the_errata():
     assert three_round_bound(0.1, 0.05) == pytest.approx(6 * 0.01 + 3 * 0.1 * 0.05)
     assert three_round_bound(0.01, 0.05) == pytest.approx(0.0030, rel=1e-12)
     assert three_round_bound(0.05, 0.01) == pytest.approx(0.0165, rel=1e-12)
-
-
-def test_theorem_3_4_is_far_from_what_random_learners_do():
-    done = roll(Population.uniform(400), PATHS[3], RandomErrors(0.1), rollouts=20, rng=0)
-    assert done.risk[:, 2].max() < three_round_bound(0.1)
-
-
-def test_any_rounds_have_the_overlaps_of_the_page():
-    assert [most_overlap(rounds) for rounds in range(3, 10)] == [6, 14, 29, 50, 79, 119, 173]
 
 
 @pytest.mark.parametrize("rounds", range(1, 10))
@@ -258,13 +240,6 @@ def test_any_rounds_take_lemma_b_for_three_and_the_mean_risk_for_fewer():
 def test_any_rounds_bound_three_hundred_exact_paths():
     nearest, three = nearest_path(300, seed=0)
     assert Fraction(1, 2) < nearest <= 1
-    assert three <= 1
-
-
-@pytest.mark.slow
-def test_any_rounds_bound_ten_thousand_exact_paths():
-    nearest, three = nearest_path(10_000, seed=1)
-    assert Fraction(3, 4) < nearest <= 1
     assert three <= 1
 
 
@@ -458,13 +433,6 @@ def test_theorem_4_1_bounds_three_hundred_exact_adversaries():
     assert min(nearest) > Fraction(4, 5)  # some come near, so the test could fail
 
 
-@pytest.mark.slow
-def test_theorem_4_1_bounds_ten_thousand_exact_adversaries():
-    nearest = nearest_hierarchies(10_000, seed=1).values()
-    assert max(nearest) <= 1
-    assert min(nearest) > Fraction(9, 10)
-
-
 # Random labels: Theorem 3.6.
 
 
@@ -515,12 +483,6 @@ def test_theorem_3_6_is_void_for_a_label_that_is_drawn_once():
     """A learner that memorises it keeps its data clean."""
     done = roll(Population.uniform(400), PATHS[5], Perfect(), rollouts=1, rng=0)
     assert np.all(done.noise_share == 0)
-
-
-def test_theorem_3_6_reaches_the_printed_vectors():
-    assert [round(noise_bound(0.05, 0.2, 11)[t], 4) for t in (1, 3, 10)] == [0.4333, 0.4417, 0.3097]
-    closed = [round(noise_closed_floor(0.05, 0.2, t), 4) for t in (1, 3, 10)]
-    assert closed == [0.4333, 0.35, 0.1697]
 
 
 @pytest.mark.parametrize("t", [1, 2, 7, 40])

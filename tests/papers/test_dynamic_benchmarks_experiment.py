@@ -1,9 +1,5 @@
-"""Section 5 with real learners: curves, learners that heed weights, the static control, other machines."""
+"""Section 5 with real learners: curves, learners that heed weights, the static control."""
 
-import os
-import threading
-
-import joblib
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -14,16 +10,17 @@ from sklearn.tree import DecisionTreeClassifier
 
 from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks.designs import Population, path
-from tallystick.papers.dynamic_benchmarks.experiment import (
+from tallystick.papers.dynamic_benchmarks.rollouts import (
     EstimatorTrainer,
+    RandomErrors,
     curves,
     fresh_copy,
     learner_rollouts,
     plurality,
     refuse_weight_blind,
+    roll,
     run_experiment,
 )
-from tallystick.papers.dynamic_benchmarks.rollouts import RandomErrors, roll
 
 X, Y = (part[:600] for part in load_digits(return_X_y=True))
 TREE = DecisionTreeClassifier(max_depth=4, max_features="log2")
@@ -120,77 +117,3 @@ def test_a_rollout_is_the_same_with_or_without_its_control():
     both, control = learner_rollouts(trainer, Y[:200], **asked)
     assert (none, control.shape) == (None, both.shape)
     assert np.array_equal(alone, both)
-
-
-def test_any_function_of_weights_can_be_the_learner():
-    truth = np.arange(60) % 2
-
-    def learner(weights, rng):
-        """Errs on a random fifth of the mass, as an approximate risk minimiser may."""
-        order = rng.permutation(60)
-        wrong = order[np.cumsum(weights[order]) <= 0.2]
-        return np.where(np.isin(np.arange(60), wrong), 1 - truth, truth)
-
-    on_path, _ = learner_rollouts(learner, truth, rounds=5, rollouts=20, rng=0)
-    seen = curves(on_path, truth)
-    assert np.all(seen.epsilon <= 0.2 + 1e-9)
-    assert seen.risk[:, 2].mean() < seen.risk[:, 0].mean()
-
-
-# Rollouts that leave this machine.
-
-
-def noted_tree(folder):
-    """A tree that leaves a note of where it was trained; local, so that it can travel to workers
-    without this file."""
-    tree = EstimatorTrainer(TREE, X[:100], Y[:100])
-
-    def train(weights, rng):
-        where = "main" if threading.current_thread() is threading.main_thread() else "other"
-        (folder / f"{os.getpid()} {where} thread").touch()
-        return tree(weights, rng)
-
-    return train
-
-
-def on_cluster(folder, backend):
-    """Compare rollouts at home with those on the cluster that is up, and say where the latter ran.
-
-    Two slots at least: with one, joblib stays at home. The look whether a learner heeds weights is
-    always at home."""
-    trainer, home = noted_tree(folder), f"{os.getpid()} main thread"
-    asked = {"rounds": 2, "rollouts": 3, "rng": 5, "static": False}
-    here, _ = learner_rollouts(trainer, Y[:100], **asked)
-    assert [note.name for note in folder.iterdir()] == [home]
-    with joblib.parallel_config(backend=backend):
-        there, _ = learner_rollouts(trainer, Y[:100], jobs=-1, **asked)
-    assert np.array_equal(here, there)
-    return [note.name for note in folder.iterdir() if note.name != home]
-
-
-@pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_rollouts_run_on_the_worker_of_a_dask_cluster(processes, tmp_path):
-    distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 1, "threads_per_worker": 2, "dashboard_address": None}
-    with (
-        distributed.LocalCluster(processes=processes, **options) as cluster,
-        distributed.Client(cluster),
-    ):
-        away = on_cluster(tmp_path, "dask")
-    assert away
-    assert all(place.startswith(str(os.getpid())) != processes for place in away)
-
-
-@pytest.mark.slow
-def test_rollouts_run_on_the_workers_of_ray(tmp_path):
-    ray = pytest.importorskip("ray", reason="Ray is not installed")
-    from ray.util.joblib import register_ray
-
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    register_ray()
-    try:
-        away = on_cluster(tmp_path, "ray")
-    finally:
-        ray.shutdown()
-    assert away
-    assert not any(place.startswith(str(os.getpid())) for place in away)

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick.errors import InputError
+from tallystick.papers.dynamic_benchmarks import similarity
 from tallystick.papers.dynamic_benchmarks.certificates import path_certificate
 from tallystick.papers.dynamic_benchmarks.designs import (
     Design,
@@ -21,7 +22,6 @@ from tallystick.papers.dynamic_benchmarks.rollouts import (
     control_risk,
     fill,
     roll,
-    similarity,
 )
 
 
@@ -60,28 +60,6 @@ def test_section_5_a_rollout_is_what_its_rounds_say_item_by_item(mixture, majori
         seen = [getattr(done, n)[row] for n in ("risk", "model_risk", "epsilon", "noise_share")]
         assert np.array(seen) == pytest.approx(expected, abs=1e-12)
     assert done.output_risk == pytest.approx(done.risk[:, -1])
-
-
-def test_section_5_same_seed_same_bytes():
-    first, second = (
-        roll(Population.uniform(300), path(6), RandomErrors(0.1), rollouts=300, rng=5)
-        for _ in range(2)
-    )
-    assert first.risk.tobytes() == second.risk.tobytes()
-
-
-def test_section_5_a_user_s_own_learner_runs_on_any_design():
-    class HardCore:
-        """Always misses the same five per cent, as far as epsilon allows."""
-
-        def begin(self, population, rollouts, rng):
-            core = np.arange(population.size) < 0.05 * population.size
-            return lambda weights, round_: core & ((weights @ core)[:, None] <= 0.2)
-
-    people = Population.uniform(100)
-    done = roll(people, path(3), HardCore(), rollouts=2, rng=0)
-    assert done.risk[0].tolist() == pytest.approx([0.05, 0.025, 0.0])
-    assert roll(people, hierarchical(), HardCore(), rollouts=2, rng=0).rounds == 9
 
 
 def test_section_5_a_hierarchy_of_random_learners_beats_its_first_path():
@@ -221,22 +199,6 @@ def test_equal_and_infinite_scores_are_filled_up_to_the_same_mass():
     for score in (0.0, np.inf, -np.inf):
         scores, weights = np.full((1, 10), score), np.full((1, 10), 0.1)
         assert fill(scores, weights, np.ones(10, bool), 0.35, np.full(1, 2.0)).sum() == 3
-
-
-@settings(max_examples=100)
-@given(st.integers(2, 80), st.floats(0.01, 0.5), st.floats(0, 2), st.integers(0, 2**32 - 1))
-def test_the_histogram_takes_what_a_plain_sort_takes(size, epsilon, gamma, seed):
-    rng = np.random.default_rng(seed)
-    weights = rng.dirichlet(np.ones(size), size=2)
-    drawn = rng.standard_normal((2, size)) - gamma * np.log(size * weights)
-    scores = drawn.astype(np.float32)
-    errors = fill(scores, weights, np.ones(size, dtype=bool), epsilon, np.full(2, np.inf))
-    for row in range(2):
-        order = np.argsort(-scores[row], kind="stable")
-        within = np.cumsum(weights[row][order]) <= epsilon + 1e-9
-        expected = np.zeros(size, dtype=bool)
-        expected[order[within]] = True
-        assert errors[row].tolist() == expected.tolist()
 
 
 # Section B.2: the score z_T.

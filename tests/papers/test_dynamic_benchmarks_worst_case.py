@@ -31,14 +31,6 @@ def test_five_rounds_at_a_tenth_are_certified_between_5_5_and_5_6():
 
 
 @pytest.mark.slow
-def test_seven_rounds_reach_the_best_patterns_known():
-    found = worst_case(0.1, 7, nodes=1, starts=30)
-    assert found.lower / 0.01 >= 6.5734  # 6.57 in ERRATA
-    assert found.certificate().check().consistent
-    assert found.certificate().output_risk() == pytest.approx(found.lower, abs=1e-9)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rounds", "boxes", "upper", "lower"),
     [
@@ -88,12 +80,6 @@ def test_longer_paths_are_sent_to_the_closed_form():
         worst_case(0.1, 10)
 
 
-def test_more_rounds_are_worse_in_the_worst_case():
-    assert (
-        worst_case(0.1, 5, nodes=1, starts=4).lower > worst_case(0.1, 3, gap=0.01, starts=1).upper
-    )
-
-
 def test_the_search_finds_worse_cases_than_the_boxes_alone():
     alone = worst_case(0.1, 5, nodes=1, search=False).lower
     assert alone <= worst_case(0.1, 5, nodes=1, starts=0).lower
@@ -122,14 +108,6 @@ def test_the_certificate_of_many_rounds_passes_the_checker_too():
         assert found.certificate().check().consistent
         assert found.certificate().errors.any(axis=1).all()
         assert found.certificate().output_risk() == pytest.approx(found.lower, abs=1e-9)
-
-
-def test_a_small_budget_still_gives_valid_bounds():
-    rough, fine = worst_case(0.1, 3, nodes=1, starts=0), worst_case(0.1, 3, gap=1e-3, starts=1)
-    assert rough.nodes == 1
-    assert rough.lower <= fine.upper
-    assert fine.lower <= rough.upper
-    assert rough.gap >= 0
 
 
 def test_random_error_patterns_never_exceed_the_upper_end():
@@ -165,14 +143,6 @@ EXACT = 6 * EPSILON**2 / (1 + 2 * EPSILON)
 
 def program(rounds=3):
     return BoxProgram(EPSILON, mixture_table(rounds, None))
-
-
-def test_one_round_is_as_bad_as_its_promise():
-    one = program(1)
-    assert one.patterns == [(0,)]
-    found = one.solve(np.zeros(1), one.highest)
-    assert found.value == pytest.approx(EPSILON)
-    assert found.bound == pytest.approx(EPSILON)
 
 
 def test_the_whole_box_bounds_the_worst_case_from_above():

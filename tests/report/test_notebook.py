@@ -14,15 +14,6 @@ def test_a_result_is_a_table_with_its_verdict_and_its_notes(hostile):
     assert seen.count("tr") == 1 + len(HOSTILE)
 
 
-def test_nothing_from_the_data_becomes_markup_in_a_notebook(hostile):
-    seen = tags(hostile._repr_html_())
-    drawn = {"svg", "title", "style", "rect", "text", "line", "circle"}
-    written = {"p", "small", "strong", "table", "thead", "tbody", "tr", "th", "td"}
-    assert {tag for tag, _ in seen} == drawn | written
-    plain = [one for one in seen if one[0] in written]
-    assert all(attributes == ({"scope": "col"} if tag == "th" else {}) for tag, attributes in plain)
-
-
 def test_a_plot_is_a_picture_without_script(hostile):
     bundle = plot(hostile)._repr_mimebundle_()
     assert bundle["image/svg+xml"].startswith("<svg")

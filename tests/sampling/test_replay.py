@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -35,15 +34,6 @@ def test_every_run_of_a_replay_is_the_run_of_a_sampler(
             if plan.baseline is not None:
                 assert np.array_equal(together.old[run], single.old)
                 assert np.array_equal(together.same[run], single.same)
-
-
-def test_counts_in_blocks_are_those_of_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = Plan(strata=Strata([0, 1] * 40), policy=Proportional(), budget=20, n_outcomes=2)
-    whole = replay(plan, np.arange(80) % 2, runs=7, rng=1)
-    monkeypatch.setattr(sys.modules[replay.__module__], "BLOCK", 250)
-    batches = list(whole.batches())
-    assert len(batches) > 1
-    assert np.array_equal(np.concatenate([seen.new for seen in batches]), whole.observed().new)
 
 
 def test_with_uniform_answers_every_item_is_drawn_equally_often() -> None:

@@ -125,7 +125,7 @@ def arm(point: str, hit: int) -> None:
     elif step == "learn":
         wrap(Interned, "learn")
     elif step == "write_labels":
-        wrap(write_module, "write_labels")
+        wrap(write_module.Merge, "write_labels")
     else:
         for transaction in (database.Transaction, database.PostgresTransaction):
             if step in vars(transaction):  # what it inherits is wrapped once

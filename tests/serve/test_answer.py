@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tallystick.serve.answer import answer_stream, arrow_rows, stream_tally
+from tallystick.serve.answer import answer_stream, arrow_rows, counted_rows
 from tallystick.serve.auth import Span
 from tallystick.serve.jobs import Service
 from tallystick.serve.results import call_of, counts_suffice, offered
@@ -17,7 +17,7 @@ def test_the_kept_counts_are_the_tally_of_the_rows(web: Web, service: Service) -
     post(web, "qa", 8)
     with service.store.snapshot() as reader:
         book = book_of(reader, find_stream(reader, "qa"))
-        kept = stream_tally(reader, book, Span())
+        kept = counted_rows(reader, book, Span()).tally
         table = arrow_rows(reader, book, Span())
     assert kept.n == table.num_rows
     assert kept == Tally.of(table, columns=list(kept.names))

@@ -190,10 +190,10 @@ def test_votes_can_be_taken_back(web: Web, service: Service) -> None:
         (b'{"item": "a\\u0000"}', 422, "NUL"),
         (b'{"item": "\\ud800"}', 400, "lines"),
         (b"\xff\xfe", 400, "lines"),
-        (b'[{"item": "a"}, {"thing": 1}]', 422, "cannot be read"),
+        (b'[{"item": "a"}, {"thing": 1}]', 422, "1 lines"),
         (b'{"item": "a", "extra": 1}', 422, "1 lines"),
         (b'{"item": "a", "label": {"value": null}}', 422, "cannot be used"),
-        (b'{"item": "a", "votes": {"gpt": "' + b"x" * 70_000 + b'"}}', 413, "line 1"),
+        (b'{"item": "a", "votes": {"gpt": "' + b"x" * 70_000 + b'"}}', 422, "1 lines"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_the_way_out(
@@ -216,15 +216,9 @@ def test_limits_of_a_request(web: Web) -> None:
     assert web.post(URL, json=columns).status_code == 422
 
 
-def test_gzip_is_limited_after_unpacking(web: Web) -> None:
-    packed = {"Content-Encoding": "gzip"}
-    good = web.post(URL, content=gzip.compress(b'{"item": "a"}'), headers=packed)
-    assert good.json()["new"] == 1
-    bomb = gzip.compress(b" " * (20 * 1024 * 1024), 9)
-    assert len(bomb) < 1024 * 1024
-    assert web.post(URL, content=bomb, headers=packed).status_code == 413
-    assert web.post(URL, content=b"not gzip", headers=packed).status_code == 400
-    assert web.post(URL, content=b"x", headers={"Content-Encoding": "br"}).status_code == 415
+def test_a_packed_body_is_not_read(web: Web) -> None:
+    answer = web.post(URL, content=gzip.compress(b"{}"), headers={"Content-Encoding": "gzip"})
+    assert answer.status_code == 415
 
 
 def test_a_closed_stream_names_the_nearest_column(web: Web) -> None:

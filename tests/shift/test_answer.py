@@ -5,7 +5,6 @@ import random
 import pytest
 
 from tallystick import shift
-from tallystick.clients import ReplayClient
 from tallystick.errors import InputError
 from tallystick.verbs.shift import CAPABILITY
 
@@ -66,15 +65,6 @@ def test_a_column_of_new_answers_of_a_deterministic_api_leaves_no_doubt():
     assert result.requests.sent == 0
 
 
-def test_an_api_asks_no_more_than_the_budget_and_a_client_object_will_do():
-    by_name = shift(TABLE, **ROLES, api="replay:new", budget=150)
-    by_object = shift(TABLE, **ROLES, api=ReplayClient("new", columns=list(TABLE)), budget=150)
-    assert by_name.calls == 150
-    assert by_name.to_dict() == by_object.to_dict()
-    exact = shift(TABLE, **ROLES, new="new").accuracy_change.estimate
-    assert exact in by_name.accuracy_change.interval
-
-
 def test_a_table_of_exactly_item_truth_and_old_works(tmp_path, monkeypatch):
     """It failed with "no column ''" before."""
     (tmp_path / "same_api.py").write_text("def ask(row):\n    return row['old']\n")
@@ -105,14 +95,6 @@ def test_several_gates_are_each_decided_and_the_watched_one_by_its_test():
     assert result.verdict.startswith("The gate accuracy_change >= -0.5 holds. The gate flip_rate")
     assert result.watched is False
     assert result.calls < 300
-
-
-def test_slices_come_from_the_calls_of_one_run():
-    table = {**TABLE, "part": ["a", "b"] * 200}
-    result = shift(table, **ROLES, api="replay:new", budget=200, by="part")
-    assert [part.label for part in result.slices] == ["a", "b"]
-    assert sum(part.answer.calls for part in result.slices) == 200
-    assert {part.answer.accuracy_change.interval.level for part in result.slices} == {0.975}
 
 
 def test_audit_is_told_when_shift_applies():

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 
 from benchmarks.replays import replay
-from tallystick.errors import InputError, NotIdentifiable
-from tallystick.results import Interval
+from tallystick.errors import NotIdentifiable
 from tallystick.sampling import FAILED, Strata
 from tallystick.verbs.shift import Answers, Items, design
 from tallystick.verbs.shift import assess as assess_any
@@ -39,6 +38,9 @@ def test_asking_everything_gives_the_exact_matrix(items, new):
     for row in result.interval:
         for interval in row:
             assert interval.width == pytest.approx(0, abs=1e-12)
+    recall = result.recall_change["five"].estimate
+    at = items.labels.index("five")
+    assert recall == pytest.approx(result.shift[at][at] / np.mean(items.truth == at))
     assert result.flip_rate.estimate == pytest.approx((new != items.old).mean())
     assert result.accuracy_change.estimate == pytest.approx(
         (new == items.truth).mean() - (items.old == items.truth).mean()
@@ -60,11 +62,6 @@ def test_every_strategy_estimates_the_same_change(items, new, strategy):
 def test_too_few_answers_are_refused(items):
     with pytest.raises(NotIdentifiable, match="only 1"):
         assess(items, Strata(items.truth), Answers.of([0, 1], [0, FAILED]))
-
-
-def test_an_item_asked_twice_is_refused():
-    with pytest.raises(InputError, match="twice"):
-        Answers.of([0, 0], [1, 1])
 
 
 def test_answers_that_are_no_label_have_their_own_column(items, new):
@@ -91,41 +88,6 @@ def test_the_top_cells_name_their_items(items, new, rows):
     for name in top.examples:
         assert by_name[name]["true"] == top.true
         assert by_name[name]["old"] != by_name[name]["new"]
-
-
-def test_the_contract_holds(items, new):
-    plan, answers = asked_by(items, new)
-    result = assess(items, plan.strata, answers, seed=7)
-    body = result.to_dict()
-    for name in (
-        "schema",
-        "verb",
-        "verdict",
-        "decision",
-        "needed",
-        "n_items",
-        "assumptions",
-        "warnings",
-    ):
-        assert name in body
-    for name in (
-        "shift",
-        "interval",
-        "labels",
-        "accuracy_change",
-        "flip_rate",
-        "calls",
-        "cost",
-        "strata",
-        "top_cells",
-    ):
-        assert name in body
-    assert body["verb"] == "shift"
-    assert np.shape(body["interval"]) == (3, 4, 2)
-    assert body["seed"] == 7
-    kinds = [figure.kind for figure in result.figures()]
-    assert kinds == ["forest", "matrix"]
-    assert isinstance(result.accuracy_change.interval, Interval)
 
 
 def test_undecided_says_how_many_calls_more(items, new):
@@ -178,14 +140,6 @@ def test_when_every_item_was_asked_the_change_is_a_count(items, new, strategy):
     ):
         assert (change.estimate, *change.interval) == (share, share, share)
     assert result.recall_change["four"].interval.width == 0
-
-
-def test_no_flip_is_hardly_any_change(items):
-    plan, answers = asked_by(items, items.old, calls=500)
-    result = assess(items, plan.strata, answers)
-    assert not np.any(result.shift)
-    assert result.changed is not True
-    assert result.top_cells == ()
 
 
 @pytest.mark.parametrize("strategy", ["ours", "masa", "uniform"])

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import BudgetError, InputError
-from tallystick.sampling import Flips, Masa, Sampler, Strata
+from tallystick.sampling import Flips, Masa, Strata
 from tallystick.verbs.shift import Items, design
 from tallystick.verbs.shift.design import collapse, outcome
 
@@ -28,10 +28,6 @@ def test_a_budget_below_two_a_stratum_is_refused(items):
         design(items, calls=17, strategy="masa")
 
 
-def test_uniform_ignores_strata(items):
-    assert len(design(items, calls=10, strategy="uniform").strata) == 1
-
-
 def test_an_unknown_strategy_is_refused(items):
     for gone in ("best", "proportional", "equal"):
         with pytest.raises(InputError, match="strategy"):
@@ -45,15 +41,6 @@ def test_mixed_strata_tell_the_labels_apart():
     plan = design(items, calls=40)
     assert plan.n_outcomes == 4 * 4
     assert outcome(plan, items, 205, 1) == 2 * 4 + 1
-
-
-@pytest.mark.parametrize("strategy", ["ours", "masa", "uniform"])
-def test_every_strategy_spends_its_budget(items, strategy):
-    plan = design(items, calls=60, strategy=strategy)
-    sampler = Sampler(plan, rng=0)
-    while batch := sampler.ask():
-        sampler.tell([(item, outcome(plan, items, item, int(items.truth[item]))) for item in batch])
-    assert len(set(sampler.items)) == 60
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=8), st.integers(0, 999))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tallystick import shift
-from tallystick.verbs.shift.result import Requests, Unheard
-from tallystick.verbs.shift.verdict import money_warnings, request_notes, warnings_of
+from tallystick.verbs.shift.result import Unheard
+from tallystick.verbs.shift.verdict import warnings_of
 
 
 def table(moved, *, seed=0, n=800):
@@ -81,14 +81,6 @@ def test_answers_that_cannot_be_read_prove_nothing():
     assert not any(cell.survives for cell in found.top_cells)
 
 
-def test_grades_are_in_points_of_their_scale():
-    held = {"old": [1, 3, 5, 2] * 30, "new": [2, 3, 5, 3] * 30}
-    found = shift(held, old="old", new="new", grades=True)
-    assert found.grade_change.estimate == 0.125
-    assert "+12.5 points" in found.verdict
-    assert "of the scale from 1 to 5" in found.verdict
-
-
 def test_each_kind_of_unknown_is_warned_of_by_itself():
     assert warnings_of(joined=0, strata=5, unheard={}) == ()
     kinds = {kind: Unheard(answers=2, hides=0.01) for kind in ("failed", "unread", "refused")}
@@ -97,20 +89,6 @@ def test_each_kind_of_unknown_is_warned_of_by_itself():
     assert "could hide 1.0% of all items" in found[0]
     assert "the intervals allow for 1.0%" in found[1]
     assert "declined to answer" in found[2]
-
-
-def test_money_that_ran_out_is_said():
-    assert money_warnings(None, asked=3, wanted=5, unpaid=2) == ()
-    assert money_warnings(10.0, asked=None, wanted=5, unpaid=0) == ()
-    assert "3 of 5 items were asked" in money_warnings(10.0, asked=3, wanted=5, unpaid=0)[0]
-
-
-def test_what_was_sent_answered_and_paid_is_counted():
-    requests = Requests(sent=150, billed=140, answered=132, failed=3, paid_twice=2, unused=4)
-    (text,) = request_notes(requests, 1.4, "USD")
-    assert text.startswith("132 answers from 150 requests sent, 140 of which may have been billed")
-    assert "cost 1.4 USD; 2 requests may have been paid twice; 4 paid answers are not" in text
-    assert request_notes(Requests(), 0.0, "") == ()
 
 
 @pytest.mark.parametrize("kind", ["random", "deterministic"])

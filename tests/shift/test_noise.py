@@ -181,16 +181,6 @@ def test_an_unchanged_api_shows_nothing_beyond_noise_and_nothing_less_stable():
     assert excess <= 14
 
 
-def test_reverted_flips_measure_the_within_item_variance():
-    """P(n1 flips o, n2 reverts) = E[r(1-r)] for right/wrong, whatever the old rate is."""
-    rng = np.random.default_rng(0)
-    r = rng.beta(2, 1, 200_000)
-    old = rng.random(r.size) < rng.beta(1, 1, r.size)
-    first, second = rng.random(r.size) < r, rng.random(r.size) < r
-    share = np.mean((first != old) & (second == old))
-    assert share == pytest.approx(np.mean(r * (1 - r)), abs=0.004)
-
-
 def test_repeats_of_one_version_are_taken_and_another_version_is_refused():
     rng = np.random.default_rng(3)
     rates = rng.choice([0.1, 0.9], 500)

@@ -3,47 +3,32 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 import click
 
 import tallystick
+from tallystick.errors import meant
 from tallystick.registry import ENTRIES, capability
 
 OWN = {
-    "look": "Show what each column is, how the table is read, and the commands that it can answer.",
-    "label": "Label the few items that tell most, and know when to stop.",
-    "audit": (
-        "Look at a table, say what its columns are taken for and why, and run all that applies."
-    ),
+    "look": ("first", "Show how a table is read, and the commands that fit it."),
+    "label": ("label", "Label the few items that tell most, and know when to stop."),
+    "audit": ("first", "Answer every question that a table allows, on one page."),
     "tally": (
-        "Count the decision patterns of a table, once; conclude from the counts as often as you"
-        " like."
+        "tables",
+        "Count the vote patterns of a table once, and answer from the counts later.",
     ),
-    "merge": "Add saved tallies into one; the order does not matter.",
-    "serve": ("Take votes and labels by HTTP, and answer at any time what the command line would."),
-    "demo": "Make a table such as people bring, answer a question from it, and write the report.",
-    "explain": "Say what a word means, or how to read what a verb prints.",
-    "doctor": "Show versions, engines found, what is missing and how to get it.",
+    "merge": ("tables", "Add saved tallies into one, in any order."),
+    "serve": ("serve", "Run a service that takes votes and labels over HTTP and answers any time."),
+    "demo": ("first", "Show a verb at work on a generated table, and write its report."),
+    "explain": ("first", "Say what a word means, or how to read what a verb prints."),
+    "doctor": ("first", "Show versions, the engines found, and how to get what is missing."),
 }
-"""Verbs that are not capabilities."""
-
-_FILES = {
-    "look": "tallystick.cli.first",
-    "label": "tallystick.cli.label",
-    "audit": "tallystick.cli.first",
-    "tally": "tallystick.cli.tables",
-    "merge": "tallystick.cli.tables",
-    "serve": "tallystick.cli.serve",
-    "demo": "tallystick.cli.first",
-    "explain": "tallystick.cli.first",
-    "doctor": "tallystick.cli.first",
-}
-"""The file that holds the click command of such a verb."""
+"""Verbs that are not capabilities: the file of their command, and their sentence."""
 
 GROUPS = {"dynamic": "Is another round of this benchmark worth it?"}
 """Verbs of two words, by the first one."""
@@ -65,14 +50,15 @@ _HELP = {"help_option_names": ["-h", "--help"]}
 
 
 def summaries() -> dict[str, str]:
-    """Return every verb with its sentence, without opening any of them."""
+    """Return every verb with its sentence, a newcomer's first, without opening any of them."""
     found: dict[str, str] = {}
     for entry in ENTRIES:
         group, _, rest = entry.verb.partition(" ")
         if rest and group not in GROUPS:
             continue  # a second word of a verb that stands by itself: shift baseline
         found[group] = GROUPS[group] if rest else entry.summary
-    return {**found, **OWN}
+    own = {name: sentence for name, (_, sentence) in OWN.items()}
+    return {"look": own["look"], **found, **own}
 
 
 class _Verbs(click.Group):
@@ -97,16 +83,16 @@ class _Verbs(click.Group):
             from tallystick.cli.verb import command_of
 
             return both, command_of(capability(both)), args[2:]
-        near = get_close_matches(args[0], list(summaries()), n=1)
+        near = meant(args[0], summaries())
         if args[0] not in summaries() and near:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {near[0]!r}?")
+            ctx.fail(f"No such command {args[0]!r}{near}")
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in summaries():
             return None
         if name in OWN:
-            own: click.Command = getattr(import_module(_FILES[name]), name)
+            own: click.Command = getattr(import_module(f"tallystick.cli.{OWN[name][0]}"), name)
             return own
         return _of_capability(name)
 
@@ -149,9 +135,6 @@ app = _Verbs(
     ],
 )
 """The command line."""
-
-INPUT_OPTIONS: Mapping[str, str] = {"shift": "--data"}
-"""Verb to an option that names the input besides the plain INPUT argument."""
 
 # Long work shows that it goes on, on a terminal and nowhere else. How long a count or a fit takes
 # is not known ahead, so there is no bar to fill; verbs that ask an API have one.

@@ -17,6 +17,7 @@ from tallystick.errors import FileError, InputError
 from tallystick.registry import ENTRIES
 from tallystick.report.grid import grid, markdown
 from tallystick.results import Result, harmless, to_json
+from tallystick.table import option
 
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
@@ -26,29 +27,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Delivery:
-    """Where a result goes.
+    """Where a result goes: the options of output."""
 
-    Parameters
-    ----------
-    as_json
-        One JSON object on stdout instead of text.
-    html, summary, junit
-        Files for the page, for Markdown (appended) and for JUnit XML; None for none.
-    items_out
-        A file for the items with what was learnt of each.
-    no_text
-        Leave the texts of items out of the page, for instance before it is shared.
-    post
-        A stream of a running service that keeps the result and tells of a change.
-    """
-
-    as_json: bool = False
-    html: Path | None = None
-    summary: Path | None = None
-    junit: Path | None = None
-    items_out: Path | None = None
-    no_text: bool = False
-    post: str | None = None
+    items_out: Path | None = option(None, "Write what was learnt about each item as a table.")
+    html: Path | None = option(None, "Write the report as an HTML page that works offline.")
+    summary: Path | None = option(None, "Append the result as Markdown to this file.")
+    as_json: bool = option(
+        False, "Print one JSON object on stdout and nothing else.", flag="--json"
+    )
+    no_text: bool = option(
+        False, "Leave the texts of the items out of the page, so that you can share it."
+    )
+    junit: Path | None = option(None, "Write the gates as JUnit XML to this file.")
+    post: str | None = option(
+        None,
+        "Post the result to this stream of a service (http://HOST:8765/v1/streams/NAME); the key is"
+        " in TALLYSTICK_KEY.",
+        metavar="STREAM",
+    )
 
     def files(self) -> dict[str, Path]:
         """Return the files that will be written, option to path."""
@@ -237,7 +233,7 @@ def with_label_command(result: Result, call: Call) -> Result:
         words += ["--goal", goal]
     taken = {one.name for one in label.params}
     for name, value in call.reading.items():
-        if name in _UNUSED or (name, value) == ("shape", "auto"):
+        if name in _UNUSED:
             continue
         if name not in taken:  # label reads such a table only by a reading file
             return result
@@ -389,18 +385,18 @@ def check_outputs(outputs: Mapping[str, Path], inputs: Iterable[str | Path]) -> 
     """
     taken = [path for one in inputs for path in named_files(one)]
     seen: list[tuple[str, Path]] = []
-    for option, path in outputs.items():
+    for flag, path in outputs.items():
         if any(_same(path, other) for other in taken):
             raise InputError(
-                f"{option} {path} is the input: name another file, so that nothing is lost"
+                f"{flag} {path} is the input: name another file, so that nothing is lost"
             )
         for before, other in seen:
             if _same(path, other):
-                raise InputError(f"{before} and {option} both name {path}: name two files")
+                raise InputError(f"{before} and {flag} both name {path}: name two files")
         if path.exists() and not path.is_file():
-            raise InputError(f"{option} {path} is not a regular file: name another one")
-        _check_place(option, path)
-        seen.append((option, path))
+            raise InputError(f"{flag} {path} is not a regular file: name another one")
+        _check_place(flag, path)
+        seen.append((flag, path))
 
 
 def named_files(source: str | Path) -> list[Path]:
@@ -426,7 +422,7 @@ def _same(one: Path, other: Path) -> bool:
         return one.resolve() == other.resolve()
 
 
-def _check_place(option: str, path: Path) -> None:
+def _check_place(flag: str, path: Path) -> None:
     """Refuse a file that cannot be written: the answer may cost money."""
     reason = None
     if not path.parent.is_dir():
@@ -434,8 +430,8 @@ def _check_place(option: str, path: Path) -> None:
     elif not os.access(path if path.exists() else path.parent, os.W_OK):
         reason = "it may not be written"
     if reason is not None:
-        raise FileError(f"{option} {path} cannot be written: {reason}. Nothing was done yet")
-    if option == "--items-out":
+        raise FileError(f"{flag} {path} cannot be written: {reason}. Nothing was done yet")
+    if flag == "--items-out":
         from tallystick.table import check_ending
 
         check_ending(path)

@@ -6,25 +6,18 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from tallystick.cli.app import working
 from tallystick.cli.deliver import Delivery, deliver, tell
-from tallystick.cli.verb import (
-    Pair,
-    Verb,
-    output_options,
-    reading_options,
-    role_options,
-    sorted_options,
-)
+from tallystick.cli.verb import Verb, options, reading_options, role_options, sorted_options
 from tallystick.errors import InputError
 from tallystick.registry import ENTRIES
-from tallystick.table import with_reading
+from tallystick.table import Question, option, options_of, with_reading
 
 if TYPE_CHECKING:
     from tallystick.verbs.label import LabelResult, SessionSettings, Work
@@ -33,7 +26,82 @@ _QUESTIONS = (*(entry.verb for entry in ENTRIES if entry.labels), "prevalence")
 _READS = ("item", "system", "systems", "judges", "models", "weak", "prediction", "truth")
 _FIELDS = ("positive", "scale", "goal", "at_least")
 _ACTIONS = ("add", "open_", "terminal")
-_TOOLS = ("label-studio", "argilla", "prodigy")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step(Question):
+    """What one call does: begin a session, hand out items, take answers, or say where it stands."""
+
+    question: str | None = option(None, "What the labels are for.", choices=_QUESTIONS)
+    session: Path | None = option(
+        None, "File that keeps the session; it is made if it does not exist."
+    )
+    target: float | None = option(
+        None,
+        "Stop when the answer is known to ± this; best of several: this close to it.",
+        metavar="HALF",
+    )
+    next_: int | None = option(None, "Write the next N items to label.", flag="--next", low=1)
+    out: Path | None = option(
+        None, "File for the items to label; without --next all that were asked, with my answers."
+    )
+    add: Path | None = option(None, "Take the answers from the table or the tool's JSON.")
+    open_: bool = option(False, "Label on a page in the browser.", flag="--open")
+    terminal: bool = option(False, "Label in this terminal, item by item.")
+    replace: bool = option(False, "With --add: correct answers given before.")
+    tool: Literal["label-studio", "argilla", "prodigy"] | None = option(
+        None, "Write --out as JSON for this labelling tool."
+    )
+    show: tuple[str, ...] = option(
+        (),
+        "Columns to show to the person who labels; repeat, or use commas.",
+        metavar="COLUMNS",
+    )
+    budget: int | None = option(None, "Most labels to ask for.", low=1)
+    readers: int = option(
+        1,
+        "How many people label each item; a third one sees only what the first two disagree on.",
+        low=1,
+        high=3,
+    )
+    reader: str | None = option(None, "Which person answers: 1, 2 or 3.")
+    label_draw: str = option(
+        "unknown",
+        "How the labels that the table already has were chosen.",
+        choices=("random", "unknown"),
+    )
+    goal: str | None = option(
+        None,
+        "score: what to find out: the mean of each system, which of two is better, or the best of"
+        " several.",
+        choices=("mean", "difference", "best"),
+    )
+    scale: tuple[float, float] | None = option(
+        None, "score: people grade by numbers from LO to HI.", metavar="LO,HI"
+    )
+    positive: str | None = option(
+        None, "prevalence: the label whose share you want to know.", metavar="LABEL"
+    )
+    at_least: float | None = option(None, "Claim to settle: the value is at least this.")
+    seed: int = option(0, options_of(Question)["seed"].help, low=0)
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields of the session's question that were given."""
+        return {name: held for name in _FIELDS if (held := getattr(self, name)) is not None}
+
+    def settings(self) -> SessionSettings:
+        """Return how a session that begins here is run."""
+        from tallystick.verbs.label import SessionSettings
+
+        return SessionSettings(
+            target=self.target,
+            budget=self.budget,
+            alpha=self.alpha,
+            seed=self.seed,
+            show=tuple(_words(self.show)),
+            readers=self.readers,
+            origin=self.label_draw,
+        )
 
 
 def _run(source: tuple[str, ...], **given: Any) -> None:
@@ -43,47 +111,43 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
     --next 20 --out batch.csv, --add batch.csv, --open or --terminal; alone it says where the
     session stands. Before anything: label plan FILE.
     """
-    own = {name: given.pop(name) for name in _OWN if name in given}
+    own = Step(**{name: given.pop(name) for name in options_of(Step)})
     reading, delivery = sorted_options(given)
     reading = with_reading(reading, reads=_READS)
-    read_ = [own[name] for name in ("add", "instructions") if own[name]]
-    truth = [reading["truth_file"]] if "truth_file" in reading else []
-    delivery.check((*source, *read_, *truth), session=own["session"], out=own["out"])
+    read_ = [one for one in (own.add, reading.get("truth_file")) if one is not None]
+    delivery.check((*source, *read_), session=own.session, out=own.out)
     if source[:1] == ("plan",):
         _plan(source[1:], reading, own, delivery)
         return
-    if own["session"] is None:
+    if own.session is None:
         raise click.UsageError("name the session's file: --session s.label")
-    path: Path = own["session"]
-    chosen = [name for name in _ACTIONS if own[name]]
+    path = own.session
+    chosen = [name for name in _ACTIONS if getattr(own, name)]
     if len(chosen) > 1:
         raise click.UsageError("give one of --add, --open and --terminal")
-    if own["tool"] and own["out"] is None:
+    if own.tool and own.out is None:
         raise click.UsageError("--tool needs a file: --out tasks.json")
-    writes = bool(chosen) or own["next_"] is not None
+    writes = bool(chosen) or own.next_ is not None
     fresh = not (path.exists() and path.stat().st_size)
     with working("opening the session"):
         opened = _opened(path, source, reading, own, write=writes or fresh)
     with opened as work:
         tell([*work.data.notes, *work.task.notes])
         batch = _act(work, own)
-        # Only JSON holds the capability's own answer, and handing out a batch does not change it.
         with working("answering"):
-            result = work.result(batch, final=delivery.as_json and own["next_"] is None)
+            result = work.result(batch)
         deliver(_with_next(result, path, batch, own), delivery)
 
 
-def _with_next(
-    result: LabelResult, path: Path, batch: tuple[Any, ...], own: Mapping[str, Any]
-) -> LabelResult:
+def _with_next(result: LabelResult, path: Path, batch: tuple[Any, ...], own: Step) -> LabelResult:
     """Return the result with what to do with the file that was just written."""
-    if not batch or own["out"] is None or result.sentences is None:
+    if not batch or own.out is None or result.sentences is None:
         return result
-    file = own["out"]
-    how = "label them in the tool" if own["tool"] else f"fill in the last column of {file}"
+    file = own.out
+    how = "label them in the tool" if own.tool else f"fill in the last column of {file}"
     then = f"tallystick label --session {shlex.quote(str(path))} --add {shlex.quote(str(file))}"
-    if own["reader"]:
-        then += f" --reader {shlex.quote(own['reader'])}"
+    if own.reader:
+        then += f" --reader {shlex.quote(own.reader)}"
     return replace(result, sentences=replace(result.sentences, next=f"Next: {how}, then {then}"))
 
 
@@ -91,7 +155,7 @@ def _opened(
     path: Path,
     source: tuple[str, ...],
     reading: Mapping[str, Any],
-    own: Mapping[str, Any],
+    own: Step,
     *,
     write: bool,
 ) -> Work:
@@ -100,7 +164,7 @@ def _opened(
 
     exists = path.exists() and path.stat().st_size
     if exists:
-        asked = own["question"]
+        asked = own.question
         work = reopen(path, list(source) or None, write=write)
         if asked is not None and asked != work.session.head.question:
             work.close()
@@ -109,22 +173,22 @@ def _opened(
                 " another session for another question"
             )
         try:
-            _check_same(work, reading, _fields(own))
+            _check_same(work, reading, own.fields())
         except InputError:
             work.close()
             raise
         return work
-    if not source or own["question"] is None:
+    if not source or own.question is None:
         raise click.UsageError(
             f"{path} does not exist yet: give the table and --question to begin it"
         )
     return begin(
         path,
         list(source),
-        question=own["question"],
+        question=own.question,
         reading=reading,
-        options=_fields(own),
-        settings=_settings(own),
+        options=own.fields(),
+        settings=own.settings(),
     )
 
 
@@ -133,8 +197,6 @@ def _check_same(work: Work, reading: Mapping[str, Any], fields: Mapping[str, Any
     head = work.session.head
     kept = {**head.options["reading"], **head.options["fields"], "truth": head.options.get("truth")}
     for name, value in {**reading, **fields}.items():
-        if name == "shape":  # its default is there although nobody gave it
-            continue
         given, own = _words(value), _words(kept.get(name))
         if given != own and not any(sign in word for word in given for sign in "*?["):
             was = ", ".join(own) or "none"
@@ -147,56 +209,29 @@ def _check_same(work: Work, reading: Mapping[str, Any], fields: Mapping[str, Any
 def _words(value: Any) -> list[str]:
     """Return what an option names, one by one: a comma and a list mean the same."""
     several = value if isinstance(value, tuple | list) else () if value is None else (value,)
-    return [part.strip() for one in several for part in str(one).split(",")]
+    return [part.strip() for one in several for part in str(one).split(",") if part.strip()]
 
 
-def _fields(own: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of the question that were given."""
-    return {name: own[name] for name in _FIELDS if own.get(name) not in (None, ())}
-
-
-def _settings(own: Mapping[str, Any]) -> SessionSettings:
-    from tallystick.verbs.label import SessionSettings
-
-    instructions = ""
-    if own["instructions"] is not None:
-        try:
-            instructions = Path(own["instructions"]).read_text(encoding="utf-8")
-        except OSError as error:
-            raise InputError(f"--instructions {own['instructions']}: {error.strerror}") from error
-    show = tuple(piece.strip() for one in own["show"] for piece in one.split(",") if piece.strip())
-    return SessionSettings(
-        target=own["target"],
-        budget=own["budget"],
-        alpha=own["alpha"],
-        seed=own["seed"],
-        show=show,
-        instructions=instructions,
-        readers=own["readers"],
-        origin=own["label_draw"],
-    )
-
-
-def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
+def _act(work: Work, own: Step) -> tuple[Any, ...]:
     """Do what was asked for; return the asks that were handed out."""
     from tallystick.verbs.label.exchange import read_answers_of, write_asks
 
-    reader = own["reader"] or work.session.head.readers[0]
-    out, size = own["out"], own["next_"]
-    if own["add"]:
+    reader = own.reader or work.session.head.readers[0]
+    out, size = own.out, own.next_
+    if own.add:
         with working("adding answers"):
-            events = read_answers_of(own["add"], work, reader=reader, replace=own["replace"])
+            events = read_answers_of(own.add, work, reader=reader, replace=own.replace)
             work.write(events)
-        tell([f"{own['add']}: {len(events):,} answers added"])
-    if own["terminal"]:
+        tell([f"{own.add}: {len(events):,} answers added"])
+    if own.terminal:
         _terminal(work, reader, size)
         return ()
-    if own["open_"]:
+    if own.open_:
         _page(work)
         return ()
     if size is None:
         if out is not None:  # all that was asked, with the answers of this reader
-            write_asks(out, work, work.session.asks, tool=own["tool"], reader=reader)
+            write_asks(out, work, work.session.asks, tool=own.tool, reader=reader)
             tell([f"written: {out}. Correct answers in it with --add {out} --replace"])
         return ()
     if reader == work.session.head.readers[0]:
@@ -205,7 +240,7 @@ def _act(work: Work, own: Mapping[str, Any]) -> tuple[Any, ...]:
     else:  # the others read what was drawn for the first
         asks = tuple(work.session.open_asks(reader)[:size])
     if out is not None:
-        write_asks(out, work, asks, tool=own["tool"], reader=reader)
+        write_asks(out, work, asks, tool=own.tool, reader=reader)
         what = "items" if work.task.rows.shape[1] == 1 else "outputs"
         tell([f"{out}: {len(asks):,} {what} to label, in this order. {work.blindness}"])
     elif asks:
@@ -240,16 +275,14 @@ def _page(work: Work) -> None:
     )
 
 
-def _plan(
-    source: tuple[str, ...], reading: Mapping[str, Any], own: Mapping[str, Any], to: Delivery
-) -> None:
+def _plan(source: tuple[str, ...], reading: Mapping[str, Any], own: Step, to: Delivery) -> None:
     from tallystick.table import Door, read
     from tallystick.verbs.label.begin import label_question
     from tallystick.verbs.label.plan import plan
 
     if not source:
         raise click.UsageError("give the table: label plan FILE")
-    asked = own["question"]
+    asked = own.question
     door = (
         label_question(asked).door
         if asked is not None
@@ -260,97 +293,14 @@ def _plan(
     with held as data:
         tell(data.notes)
         names = (asked,) if asked is not None else ("judge", "prevalence", "score")
-        options = _fields(own) if asked is not None else {}
+        options = own.fields() if asked is not None else {}
         with working("planning"):
-            result = plan(data, names, target=own["target"] or 0.05, alpha=own["alpha"], **options)
+            result = plan(data, names, target=own.target or 0.05, alpha=own.alpha, **options)
         deliver(result, to, data=data)
 
 
-_PATH = click.Path(path_type=Path)
-_OPTIONS: list[click.Parameter] = [
-    click.Option(["--question"], type=click.Choice(_QUESTIONS), help="What the labels are for."),
-    click.Option(
-        ["--session"],
-        type=_PATH,
-        help="File that keeps the session; it is made if it does not exist.",
-    ),
-    click.Option(
-        ["--target"],
-        type=float,
-        metavar="HALF",
-        help="Stop when the answer is known to ± this; best of several: this close to it.",
-    ),
-    click.Option(
-        ["--next", "next_"], type=click.IntRange(min=1), help="Write the next N items to label."
-    ),
-    click.Option(
-        ["--out"],
-        type=_PATH,
-        help="File for the items to label; without --next all that were asked, with my answers.",
-    ),
-    click.Option(["--add"], type=_PATH, help="Take the answers from the table or the tool's JSON."),
-    click.Option(["--open", "open_"], is_flag=True, help="Label on a page in the browser."),
-    click.Option(["--terminal"], is_flag=True, help="Label in this terminal, item by item."),
-    click.Option(["--replace"], is_flag=True, help="With --add: correct answers given before."),
-    click.Option(
-        ["--tool"], type=click.Choice(_TOOLS), help="Write --out as JSON for this labelling tool."
-    ),
-    click.Option(
-        ["--show"],
-        multiple=True,
-        metavar="COLUMNS",
-        help="Columns to show to the person who labels; repeat, or use commas.",
-    ),
-    click.Option(["--instructions"], type=_PATH, help="Text file with the instructions to show."),
-    click.Option(["--budget"], type=click.IntRange(min=1), help="Most labels to ask for."),
-    click.Option(
-        ["--readers"],
-        type=click.IntRange(1, 3),
-        default=1,
-        help="How many people label each item; a third one sees only what the first two disagree"
-        " on.",
-    ),
-    click.Option(["--reader"], help="Which person answers: 1, 2 or 3."),
-    click.Option(
-        ["--label-draw", "label_draw"],
-        type=click.Choice(("random", "unknown")),
-        default="unknown",
-        show_default=True,
-        help="How the labels that the table already has were chosen.",
-    ),
-    click.Option(
-        ["--goal"],
-        type=click.Choice(("mean", "difference", "best")),
-        help="score: what to find out: the mean of each system, which of two is better, or the"
-        " best of several.",
-    ),
-    click.Option(
-        ["--scale"],
-        type=Pair(),
-        metavar="LO,HI",
-        help="score: people grade by numbers from LO to HI.",
-    ),
-    click.Option(
-        ["--positive"], metavar="LABEL", help="prevalence: the label whose share you want to know."
-    ),
-    click.Option(
-        ["--at-least", "at_least"], type=float, help="Claim to settle: the value is at least this."
-    ),
-    click.Option(
-        ["--alpha"],
-        type=float,
-        default=0.05,
-        show_default=True,
-        help="One minus the level of every interval: .05 gives 95%.",
-    ),
-    click.Option(
-        ["--seed"], type=click.IntRange(min=0), default=0, help="Seed for all random draws."
-    ),
-]
-_OWN = {str(one.name) for one in _OPTIONS}
 _READING = ("reading", "labels", "truth_file")
 """Options of reading; a session takes the others from a reading file (look FILE -o FILE.toml)."""
-_OUTPUT = ("html", "as_json")
 
 label = Verb(
     "label",
@@ -358,9 +308,9 @@ label = Verb(
     help=_run.__doc__,
     params=[
         click.Argument(["source"], nargs=-1, metavar="[plan] INPUT..."),
-        *_OPTIONS,
+        *options(Step),
         *role_options(_READS),
         *(one for one in reading_options(_READS) if one.name in _READING),
-        *(one for one in output_options(items=False) if one.name in _OUTPUT),
+        *(one for one in options(Delivery) if one.name in ("html", "as_json")),
     ],
 )

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from tallystick.cli.app import OWN
 from tallystick.cli.deliver import tell
 from tallystick.errors import MissingExtra
 
@@ -40,7 +41,7 @@ def _place(command: Any) -> Any:
     "serve",
     invoke_without_command=True,
     context_settings=_HELP,
-    help="Take votes and labels by HTTP, and answer at any time what the command line would.",
+    help=OWN["serve"][1],
 )
 @_place
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")

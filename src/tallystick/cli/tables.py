@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from tallystick.cli.app import working
-from tallystick.cli.deliver import deliver, tell
+from tallystick.cli.deliver import Delivery, deliver, tell
 from tallystick.cli.verb import (
+    JSON,
     Verb,
-    json_option,
-    output_options,
+    options,
+    out_option,
     reading_options,
     role_options,
     sorted_options,
@@ -54,7 +55,7 @@ def _run(
     cut: tuple[str, ...],
     **given: Any,
 ) -> None:
-    """Count the decision patterns of a table, once; conclude from the counts as often as you like.
+    """Count the vote patterns of a table once, and answer from the counts later.
 
     With --by the slice is one more column of the tally, and with --weight the weight is.
     """
@@ -111,11 +112,7 @@ tally = Verb(
     help=_run.__doc__,
     params=[
         click.Argument(["source"], nargs=-1, required=True, metavar="INPUT..."),
-        click.Option(
-            ["--out", "-o", "output"],
-            type=click.Path(path_type=Path),
-            help="Save the tally to this file.",
-        ),
+        out_option("Save the tally to this file."),
         click.Option(
             ["--cut"],
             multiple=True,
@@ -123,7 +120,7 @@ tally = Verb(
         ),
         *role_options(_READS),
         *reading_options(_READS),
-        *output_options(items=True),
+        *options(Delivery, without=("junit", "post")),
     ],
 )
 
@@ -131,7 +128,7 @@ tally = Verb(
 
 
 def _merge_run(tallies: tuple[str, ...], output: Path, allow_overlap: bool, **given: Any) -> None:
-    """Add saved tallies into one; the order does not matter.
+    """Add saved tallies into one, in any order.
 
     Tallies that have counted the same file, stream, batch or rows are refused.
     """
@@ -218,18 +215,13 @@ merge = Verb(
     help=_merge_run.__doc__,
     params=[
         click.Argument(["tallies"], nargs=-1, required=True, metavar="TALLY..."),
-        click.Option(
-            ["--out", "-o", "output"],
-            type=click.Path(path_type=Path),
-            required=True,
-            help="File for the merged tally.",
-        ),
+        out_option("File for the merged tally.", required=True),
         click.Option(
             ["--allow-overlap"],
             is_flag=True,
             help="Add tallies that have counted the same rows; the result says so.",
         ),
-        json_option(),
+        *JSON,
     ],
 )
 
@@ -247,8 +239,7 @@ def follow(call: Call) -> None:
     roles = Roles.of({role: call.reading.get(role) for role in call.capability.reads})
     refused = [f"--{role}" for role in ("count", "weight", "by") if getattr(roles, role)]
     refused += list(call.delivery.files())
-    refused += [f"--{name}" for name in ("judge", "vote", "delimiter") if name in call.reading]
-    refused += ["--shape long"] if call.reading.get("shape") == "long" else []
+    refused += [f"--{name}" for name in ("judge", "vote") if name in call.reading]
     if refused:
         raise InputError(f"--follow does not take {refused[0]}: leave one of the two out")
     rules = LabelRules(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import typing
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from types import NoneType, UnionType
@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from tallystick.cli.app import INPUT_OPTIONS, working
+from tallystick.cli.app import working
 from tallystick.cli.deliver import (
     Delivery,
     deliver,
@@ -26,7 +26,7 @@ from tallystick.cli.deliver import (
     with_progress,
 )
 from tallystick.errors import InputError
-from tallystick.registry import ENTRIES, READING, reading_keywords, summary
+from tallystick.registry import ENTRIES, READING, SEVERAL, reading_keywords, summary
 from tallystick.results import GateOutcome, Result, exit_code
 from tallystick.table import (
     GROUPS,
@@ -55,43 +55,28 @@ class Call:
     delivery: Delivery
 
 
+_INSTEAD = {"shift": "--data", "compare": "--run", "plan": "--run"}
+"""Verb to the option that names the input instead of the plain argument."""
+
+
 def command_of(capability: Capability[Result]) -> click.Command:
     """Build the command of a verb from its capability."""
     params: list[click.Parameter] = []
-    other = INPUT_OPTIONS.get(capability.verb)
-    if capability.input != "none":
-        params.append(
-            click.Argument(
-                ["source"],
-                nargs=-1,
-                required=capability.input == "required"
-                and other is None
-                and not capability.door.runs,
-                metavar="INPUT...",
-            )
-        )
-        if other is not None:
-            params.append(
-                click.Option(
-                    [other, "data"], metavar="FILE", help="The input file, given as an option."
-                )
-            )
+    table, other = capability.input != "none", _INSTEAD.get(capability.verb)
+    if table:
+        required = capability.input == "required" and other is None
+        params.append(click.Argument(["source"], nargs=-1, required=required, metavar="INPUT..."))
+    if other == "--data":
+        params.append(click.Option([other], metavar="FILE", help="The input file, as an option."))
     params += role_options(capability.reads)
-    params += question_options(capability.question)
-    if capability.input != "none":
-        params += reading_options(
-            capability.reads,
-            door=capability.door,
-            taken=_flags(capability.question),
-        )
-    gates = "gates" in options_of(capability.question)
-    params += output_options(items=capability.input != "none", gates=gates)
-    if capability.verb == "shift":
-        help_ = (
-            "Post the result to a stream of a running service (http://HOST:8765/v1/streams/NAME),"
-            " which shows it and tells of a change; the key stands in TALLYSTICK_KEY."
-        )
-        params.append(click.Option(["--post", "post"], metavar="STREAM", help=help_))
+    params += options(capability.question)
+    if table:
+        taken = _flags(capability.question)
+        params += reading_options(capability.reads, door=capability.door, taken=taken)
+    idle = [] if table else ["items_out", "no_text"]
+    idle += [] if "gates" in options_of(capability.question) else ["junit"]
+    idle += [] if capability.verb == "shift" else ["post"]
+    params += options(Delivery, without=idle)
 
     def callback(**given: Any) -> None:
         run(sorted_call(capability, given))
@@ -230,7 +215,8 @@ def run(call: Call) -> None:
     call = with_progress(call)
     if not call.source and not call.reading.get("run"):
         if call.capability.input == "required":
-            raise click.UsageError("Missing argument 'INPUT...' (or option '--run').")
+            other = _INSTEAD[call.capability.verb]
+            raise click.UsageError(f"Missing argument 'INPUT...' (or option '{other}').")
         with working("answering"):
             result = conclude(call.capability, None, call.question)
         deliver(result, call.delivery)
@@ -276,7 +262,8 @@ def sorted_call(capability: Capability[Result], given: dict[str, Any]) -> Call:
     """Sort what the parser gives into reading, question and delivery."""
     fields = {one.name for one in dataclasses.fields(capability.question)}
     question = {name: given.pop(name) for name in list(given) if name in fields}
-    source = _source(capability, given)
+    named = given.pop("data", None)
+    source = (*given.pop("source", ()), *([named] if named else []))
     reading, delivery = sorted_options(given)
     return Call(
         capability=capability,
@@ -285,19 +272,6 @@ def sorted_call(capability: Capability[Result], given: dict[str, Any]) -> Call:
         question=capability.question(**question),
         delivery=delivery,
     )
-
-
-def _source(capability: Capability[Result], given: dict[str, Any]) -> tuple[str, ...]:
-    """Take the input from the plain argument, or from the option that also names it."""
-    source = tuple(given.pop("source", ()))
-    if capability.verb not in INPUT_OPTIONS:
-        return source
-    named = given.pop("data", None)
-    found = (*source, *([named] if named else []))
-    if not found and capability.input == "required":
-        flag = INPUT_OPTIONS[capability.verb]
-        raise click.UsageError(f"Missing argument 'INPUT...' (or option '{flag}').")
-    return found
 
 
 def sorted_options(given: Mapping[str, Any]) -> tuple[dict[str, Any], Delivery]:
@@ -330,31 +304,32 @@ def role_options(roles: Sequence[str]) -> list[click.Parameter]:
             help=ROLE_HELP[role],
         )
         for role in roles
+        if role in ROLE_HELP
     ]
 
 
-def question_options(question: type[Question]) -> list[click.Parameter]:
+def options(declared: type[Any], *, without: Collection[str] = ()) -> list[click.Parameter]:
     """Make an option of each declared field; its type comes from the field's annotation."""
-    hints = typing.get_type_hints(question)
-    defaults = {one.name: one.default for one in dataclasses.fields(question)}
+    hints = typing.get_type_hints(declared)
+    defaults = {one.name: one.default for one in dataclasses.fields(declared)}
     found: list[click.Parameter] = []
-    for name, declared in options_of(question).items():
-        if declared.hidden:
+    for name, one in options_of(declared).items():
+        if one.hidden or name in without:
             continue
-        flags = (declared.flag or f"--{name.replace('_', '-')}").split()
         kind, several = _kind(hints[name], name)
-        if declared.choices:
-            kind = click.Choice(declared.choices)
+        if one.choices:
+            kind = click.Choice(one.choices)
+        default = defaults[name]
         found.append(
             click.Option(
-                [*flags, name],
+                [*(one.flag or f"--{name.replace('_', '-')}").split(), name],
                 type=None if kind is bool else kind,
-                is_flag=kind is bool,
+                is_flag=kind is bool or None,  # False would take "-1" for an option
                 multiple=several,
-                default=defaults[name],
-                show_default=kind is not bool and defaults[name] not in (None, (), ""),
-                metavar=declared.metavar,
-                help=declared.help,
+                default=default,
+                show_default=kind is not bool and default not in (None, (), ""),
+                metavar=one.metavar,
+                help=one.help,
             )
         )
     return found
@@ -404,58 +379,24 @@ def reading_options(
 
     Flags in *taken* mean something else to the verb and are left out.
     """
-    found: list[click.Parameter] = []
-    for name in reading_keywords(reads, door, [flag[2:].replace("-", "_") for flag in taken]):
-        flag = f"--{name.replace('_', '-')}"
-        if name == "coerce":
-            found.append(click.Option([flag, name], is_flag=True, help=READING[name]))
-            continue
-        found.append(
-            click.Option(
-                [flag, name],
-                type=click.Choice(("auto", "wide", "long")) if name == "shape" else str,
-                multiple=name in ("columns", "ignore", "missing", "labels", "never_true", "run"),
-                default="auto" if name == "shape" else None,
-                metavar="FILE" if name == "reading" else None,
-                help=READING[name],
-            )
-        )
-    return found
-
-
-def output_options(*, items: bool, gates: bool = False) -> list[click.Parameter]:
-    """Return the options of output; *items* and *gates* say whether there are any to write."""
-    path = click.Path(path_type=Path)
-    found: list[click.Parameter] = []
-    if items:
-        found.append(
-            click.Option(
-                ["--items-out", "items_out"],
-                type=path,
-                help="Write a table of the items with what was learnt about each.",
-            )
-        )
-    found += [
+    names = reading_keywords(reads, door, [flag[2:].replace("-", "_") for flag in taken])
+    return [
         click.Option(
-            ["--html", "html"],
-            type=path,
-            help="Write the report as one HTML page that works offline.",
-        ),
-        click.Option(
-            ["--summary", "summary"], type=path, help="Append the result as Markdown to this file."
-        ),
-        json_option(),
+            [f"--{name.replace('_', '-')}", name],
+            is_flag=name == "coerce" or None,
+            multiple=name in SEVERAL and name != "reading",
+            metavar="FILE" if name == "reading" else None,
+            help=READING[name],
+        )
+        for name in names
     ]
-    if items:
-        text = "Leave the texts of the items out of the page, so that you can share it."
-        found.append(click.Option(["--no-text", "no_text"], is_flag=True, help=text))
-    if gates:
-        text = "Write the gates as JUnit XML to this file."
-        found.append(click.Option(["--junit", "junit"], type=path, help=text))
-    return found
 
 
-def json_option() -> click.Option:
-    """Return the one option of output that every verb has."""
-    text = "Print one JSON object on stdout and nothing else."
-    return click.Option(["--json", "as_json"], is_flag=True, help=text)
+JSON = options(Delivery, without=[one for one in options_of(Delivery) if one != "as_json"])
+"""The one option of output that every verb has."""
+
+
+def out_option(help_: str, **given: Any) -> click.Option:
+    """Return the option that names what a verb writes."""
+    kind = click.Path(path_type=Path)
+    return click.Option(["--out", "-o", "output"], type=kind, help=help_, **given)

@@ -61,7 +61,11 @@ def whole_label(text: str, labels: Sequence[str]) -> int:
         return words.keys[key]
     bare = _KIND_OF.sub("", key, count=1).strip(TRIM)
     if words.top is not None:
-        bare = re.sub(rf"\s*(?:/|out of)\s*{re.escape(words.top)}$", "", bare)
+        bare = re.sub(
+            rf"\s*(?:(?:/|out of)\s*{re.escape(words.top)})?$",
+            "",
+            re.sub(r"^(\d+)\s+stars?$", r"\1", bare),
+        )
     return words.keys.get(label_key(bare), len(labels)) if bare != key else len(labels)
 
 
@@ -117,6 +121,7 @@ class _Words:
     top: str | None
     marks: tuple[re.Pattern[str], ...]
     sentences: tuple[re.Pattern[str], ...]
+    beaten: re.Pattern[str]
     any: re.Pattern[str]
 
 
@@ -157,7 +162,7 @@ def _declared(lines: Sequence[str], labels: Sequence[str]) -> int:
                 for match in pattern.finditer(sentence):
                     if pattern in words.sentences and _is_denied(sentence, match, words):
                         continue
-                    if not _followed_by_another(sentence[match.end("label") :], match, words):
+                    if not _followed_by_another(sentence[match.end() :], match, words):
                         found.append((number, _code(match["label"], words)))
     codes = {code for _, code in found}
     if len(codes) > 1:
@@ -177,13 +182,15 @@ def _is_denied(sentence: str, match: re.Match[str], words: _Words) -> bool:
 
 def _followed_by_another(rest: str, match: re.Match[str], words: _Words) -> bool:
     """Say whether another label, a choice or a question follows: "A or B", "A, B", "A?"."""
+    if words.beaten.match(rest):  # "A, not B", "A over B"
+        return False
     if _CHOICE.match(rest) or "?" in rest[:60].partition(".")[0]:
         return True
     return any(
         _code(one[0], words) != _code(match["label"], words)
         for one in words.any.finditer(rest)
         if len(one[0]) > 1 or one[0].isdigit() or one[0] != one[0].lower()
-    ) and not re.match(r"[\s*_`\"'”’)\]}]*(?:/|out of|[.:;—–(]|because|since|as|while|with)", rest)
+    ) and not _EXPLAINED.match(rest)
 
 
 def _code(text: str, words: _Words) -> int:
@@ -205,9 +212,13 @@ def _words(labels: tuple[str, ...]) -> _Words:
     longest = sorted(labels, key=len, reverse=True)
     one = "|".join(_spelled(label) for label in longest) or r"(?!)"
     decimal = r"(?:\.0+)?(?!\.?\d)" if top is not None else r"(?![\w-]|\.\d|\s*%)"
-    label = rf"(?P<label>(?<![\w.-])(?:{one}){decimal})"
+    label = rf"(?P<label>(?:(?<![\w.-])|(?<=[是为為は]))(?:{one}){decimal})"
     of_top = rf"(?:\s*(?:/|out\s+of)\s*{top}\b)?" if top is not None else ""
-    value = rf"{_WRAP}(?:(?:option|response|answer|assistant|choice|an?)\s+)?{_WRAP}{label}{of_top}"
+    value = rf"{_WRAP}(?:(?:option|response|answer|assistant|choice|an?|la|le)\s+)?{_WRAP}{label}{of_top}"
+    beaten = (
+        rf"[\s*_`\"'”’)\]]*(?:,?\s+not|\s+over)\s+(?:an?\s+)?{_WRAP}(?:{one})(?:\s+one)?{_STOP}"
+    )
+    end, alone = (rf"(?:(?={beaten})|{mark})" for mark in (_END, _ALONE))
 
     def patterns(*texts: str) -> tuple[re.Pattern[str], ...]:
         return tuple(re.compile(text, re.IGNORECASE) for text in texts)
@@ -223,20 +234,27 @@ def _words(labels: tuple[str, ...]) -> _Words:
             rf"\\boxed\s*\{{\s*(?:\\text\s*\{{)?\s*{label}\s*\}}",
             rf"\[\[\s*{label}\s*\]\]",
             rf"\[RESULT\]\s*{label}\s*$",
-            rf"[\"'](?:{_NOUN})[\"']\s*:\s*[\"']?{label}[\"']?\s*[,}}]",
+            rf"[\"'](?:{ANSWER_WORDS})[\"']\s*:\s*[\"']?{label}[\"']?\s*[,}}]",
         ),
         sentences=patterns(
-            rf"{_HEAD}\s*{_IS}\s*:?\s*{value}(?:で|$|{_END})",
+            rf"{_HEAD}\s*{_IS}\s*:?\s*(?:{_SURELY}\s+)?{value}(?:で|$|{end})",
             rf"\bi(?:['’]d|['’]ll|\s+would|\s+will|\s+must|\s+have\s+to)?\s+(?:{_SO}\s+)?{_CHOOSE}\s*:?\s*"
-            rf"{value}{_END}",
+            rf"{value}{end}",
+            rf"^{_WRAP}{label}(?={beaten})",
+            rf"\b(?:my\s+vote\s+goes\s+to|that\s+leaves(?:\s+only)?)\s+{value}{_STOP}",
             rf"^(?:{_LEAD}[\s,:]+)*(?:it|this|that|the|response|answer)(?:\s+[\w'’]+){{0,5}}?"
-            rf"(?:['’]s|\s+is|\s+was|\s+belongs\s+to|\s+deserves|\s+gets|\s+receives)\s+(?:(?:clearly|definitely|very|a|an)\s+)*"
-            rf"{_WRAP}{label}{_ALONE}",
+            rf"(?:['’]s|\s+is|\s+was|\s+belongs\s+to|\s+deserves|\s+gets|\s+receives|\s+reads\s+as)\s+"
+            rf"(?:(?:{_SURELY}|very|a|an)\s+)*{_WRAP}{label}(?:\s+(?:{_ITEM}|overall|from\s+me))?{alone}",
             rf"(?:^|,\s*)(?:so|therefore|thus|hence)[\s,]+(?:it|this|the\s+\w+)(?:\s+is|['’]s)\s+(?:an?\s+)?{_WRAP}"
             rf"{label}{_ALONE}",
-            rf"^(?:{_LEAD}[\s,:]+)*(?:(?:response|answer|assistant|option)\s+)?{_WRAP}{label}[)\]*]*\s+is\s+(?:the\s+)?"
-            rf"(?:clearly\s+|slightly\s+)?{_BEST}\b(?!\s+(?:on|in|at|for|only|when|with)\b)",
+            # "…, hence: fail", and "Clearly a negative one", which say nothing else.
+            rf"(?:^|,\s*)(?:so|therefore|thus|hence)[\s,:]+(?:in\s+short[\s,:]+)?{_WRAP}{label}{_STOP}",
+            rf"^(?:{_SURELY}\s+(?:an?\s+)?|a\s+solid\s+){_WRAP}{label}(?:\s+(?:one|from\s+me))?{_STOP}",
+            rf"(?:^|,\s*but\s+)(?:{_LEAD}[\s,:]+)*(?:(?:response|answer|assistant|option)\s+)?{_WRAP}{label}"
+            rf"[)\]*]*\s+(?:wins{_STOP}|(?:is|(?:provides|gives|offers)(?=\s+the))\s+(?:the\s+)?"
+            rf"(?:clearly\s+|slightly\s+)?{_BEST}\b(?!\s+(?:on|in|at|for|only|when|with)\b))",
         ),
+        beaten=re.compile(beaten, re.IGNORECASE),
         any=re.compile(rf"(?<![\w.-])(?:{one})(?![\w-]|\.\d)", re.IGNORECASE),
     )
 
@@ -250,7 +268,7 @@ def _spelled(label: str) -> str:
 
 
 _WRAP = r"[\s*_`\"'“”‘’«(\[{$]*"
-_NOUN = (
+ANSWER_WORDS = (
     r"answer|verdict|label|rating|score|classification|category|class|sentiment|grade|decision"
     r"|result|choice|judge?ment|winner|option|prediction|preference|intent"
     # Chinese, Hindi, Spanish, French, Arabic, Bengali, Portuguese, Russian, Urdu, Indonesian,
@@ -261,7 +279,7 @@ _NOUN = (
 """Words for the answer itself."""
 
 # Words that are it only before a colon: "the conclusion is positive" may speak of a text.
-_TITLE = rf"{_NOUN}|overall|evaluation|assessment|conclusion|response|final"
+_TITLE = rf"{ANSWER_WORDS}|overall|evaluation|assessment|conclusion|response|final"
 _BEFORE_NOUN = (
     r"the|my|our|so|and|thus|hence|therefore|then|final|overall"
     r"|correct|right|best|better|short|total|preferred"
@@ -275,21 +293,31 @@ none.
 
 _AFTER_NOUN = r"(?:\s+(?:correcta|correcte|correta|الصحيحة|الصحيح|here|is|final|of\s+th\w+\s+\w+)|\s*\([^()]{1,12}\))?"
 _AS_HEAD = (
-    rf"(?:^|(?<=[.;,:!(]\s)|(?<=[*#>-]\s)|(?<=\*\*))[\s*_#>`\"'(\[-]*"
+    rf"(?:^(?:i\s+(?:think|believe)\s+)?|(?<=[.;,:!(]\s)(?:but\s+)?(?:on\s+reflection\s+)?|(?<=[*#>-]\s)"
+    rf"|(?<=\*\*))[\s*_#>`\"'(\[-]*"
     rf"(?:(?:{_BEFORE_NOUN})[\s,:]*)*(?:overall\s+)?(?:NOUN)(?:\s+(?:verdict|rating|score|grade"
     rf"|sentiment|label|result|answer)s?\b)?[*_`\"']*{_AFTER_NOUN}[*_`\"')\]]*"
 )
-_HEAD, _TITLED = (_AS_HEAD.replace("NOUN", nouns) for nouns in (_NOUN, _TITLE))
+_HEAD, _TITLED = (_AS_HEAD.replace("NOUN", nouns) for nouns in (ANSWER_WORDS, _TITLE))
 _IS = r"(?:is|would\s+be|must\s+be|should\s+be|es|est|ist|é|是|为|為|は|adalah|है)"
 _CHOOSE = (
     r"(?:choose|pick|select|say|prefer|go\s+with|vote\s+for|rate\s+(?:it|this|the)(?:\s+\w+)?(?:\s+as)?"
     r"|score\s+(?:it|this)|(?:classify|label|grade|mark|judge)\s+(?:it|this|the)(?:\s+\w+)?(?:\s+as)?"
+    r"|call\s+(?:it|this)|file\s+(?:it|this)\s+under"
     r"|give\s+(?:it|this)(?:\s+(?:one|response|answer))?(?:\s+an?)?(?:\s+(?:score|rating|grade)\s+of)?)"
 )
-_SO = r"(?:therefore|thus|still|hence|rather)"
+_SO = r"(?:therefore|thus|still|hence|rather|hereby)"
 _LEAD = (
-    r"(?:overall|therefore|thus|hence|so|in\s+(?:short|sum|conclusion)|on\s+balance|in\s+my\s+view"
-    r"|i(?:\s+would|['’]d)\s+say(?:\s+that)?|i\s+(?:conclude|judge)\s+that)"
+    r"(?:overall|therefore|thus|hence|so|in\s+(?:short|sum|summary|conclusion)|on\s+balance|in\s+my\s+view"
+    r"|on\s+reflection|checking\s+again|considering\s+everything|all\s+in\s+all|looking\s+at\s+(?:the|all)\s+(?:choices|options)"
+    r"|i(?:\s+would|['’]d)\s+say(?:\s+that)?|i\s+(?:conclude|judge|think|believe)(?:\s+that)?)"
+)
+_SURELY = r"(?:clearly|definitely|certainly|surely|obviously)"
+_ITEM = r"(?:review|comment|text|statement|message|tweet|post|sentence|reply|one)"
+"""What is labelled: "a negative review" says of it what "negative" does."""
+_STOP = r"[\s*_`\"'”’)\]]*[.!]?[\s*_]*$"
+_EXPLAINED = re.compile(
+    r"[\s*_`\"'”’)\]}]*(?:/|out of|[.:;—–(]|,?\s*(?:because|since|因为|因為)|as|while|with)"
 )
 _BEST = r"(?:better|best|winner|preferred|superior|stronger|strongest|correct|right)"
 _END = (

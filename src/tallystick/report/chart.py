@@ -141,23 +141,19 @@ class Plot:
         return chart(self.figure).svg(mode=self.mode)
 
     def save(self, path: str | Path) -> None:
-        """Write the picture to *path*, in the format that its ending names: .svg, .html (a page of
-        its own) or .png.
+        """Write the picture to *path*, in the format that its ending names: .svg or .png.
 
         PNG needs the small library resvg-py: ``pip install 'tallystick[png]'``.
         """
         from tallystick.table import atomic
 
         target = Path(path)
-        writers = {".svg": self._svg_bytes, ".png": self._png_bytes, ".html": self._html_bytes}
-        if target.suffix.lower() not in writers:
-            raise InputError(f"path must end in .svg, .png or .html, got {str(path)!r}")
-        content = writers[target.suffix.lower()]()
+        ending = target.suffix.lower()
+        if ending not in (".svg", ".png"):
+            raise InputError(f"path must end in .svg or .png, got {str(path)!r}")
+        content = self.svg().encode("utf-8") if ending == ".svg" else self._png_bytes()
         with atomic(target) as stream:
             stream.write(content)
-
-    def _svg_bytes(self) -> bytes:
-        return self.svg().encode("utf-8")
 
     def _png_bytes(self) -> bytes:
         try:
@@ -166,11 +162,6 @@ class Plot:
             raise MissingExtra("a PNG picture", "png") from error
 
         return bytes(resvg_py.svg_to_bytes(svg_string=self.svg(), zoom=2))
-
-    def _html_bytes(self) -> bytes:
-        from tallystick.report.page import picture_page
-
-        return picture_page(self.figure).encode("utf-8")
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return {"image/svg+xml": self.svg(), "text/plain": self.figure.title}

@@ -91,8 +91,9 @@ class Kind:
 MOST_NAMES = 60
 """How many rows of a forest are drawn."""
 
-_LOW, _TALL, _TIGHT = 34.0, 58.0, 26.0
-"""Height of a row: alone, with a ring above its line, and among rows of the same name."""
+_LOW, _NOTED, _TALL, _TIGHT = 34.0, 42.0, 58.0, 26.0
+"""Height of a row: alone, with a note under its name, with a ring above its line, and among rows of
+the same name."""
 _LETTER, _NARROW = 6.4, 400.0
 """About the width of a letter, and of a track that is not a phone's, in pixels."""
 _NUMBERS = ("x", "value", "low", "high", "outer_low", "outer_high", "mark")
@@ -118,7 +119,8 @@ def forest(figure: Figure) -> Tracks:
         name, group = row["name"], row.get("group", "")
         if several and (not place or names[place - 1] != row["name"]):
             tracks.append(Track(name=name, heading=True, height=_TIGHT))
-        height = _TALL if ringed else _TIGHT if several else _LOW
+        alone = _NOTED if group else _LOW
+        height = _TALL if ringed else _TIGHT if several else alone
         marks = _marks(figure, row, along, height=height, first=place == 0)
         texts = _texts(figure, row)
         tracks.append(

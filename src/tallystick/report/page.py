@@ -124,12 +124,6 @@ def page(
     return text.translate(_DIRECTION)
 
 
-def picture_page(figure: Figure) -> str:
-    """Return one picture as an HTML page of its own, light and dark."""
-    drawn = _template("picture.html").render(picture=chart(figure), **_code())
-    return drawn.translate(_DIRECTION)
-
-
 def notebook(result: Result) -> str:
     """Return *result* for a notebook: what was read, the verdict, its picture and its table."""
     opening, figures = result.opening, result.figures()

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from html import escape
-from importlib import resources
 from textwrap import wrap
 from typing import Literal, TypeAlias
 
@@ -301,6 +300,8 @@ def _tokens(mode: str) -> str:
 
 @cache
 def _file(name: str) -> str:
+    from importlib import resources  # with the first page or picture
+
     held = resources.files("tallystick.report") / "templates" / name
     return held.read_text(encoding="utf-8")
 

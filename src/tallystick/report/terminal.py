@@ -6,7 +6,6 @@ import re
 import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
 from io import StringIO
 from textwrap import wrap
 from typing import Any, Protocol, TextIO
@@ -288,6 +287,8 @@ def glossary() -> Mapping[str, str]:
     >>> glossary()["flip"]
     'An item whose answer from the new version of an API differs from the old answer.'
     """
+    from importlib.resources import files  # with the first word that is explained
+
     text = (files("tallystick.report") / "words.md").read_text(encoding="utf-8")
     return dict(re.findall(r"^\*\*(.+?)\*\*: (.+)$", text, re.MULTILINE))
 

@@ -208,6 +208,7 @@ def votes_task_strata(
 
     Examples
     --------
+    >>> from tallystick.sampling.votes import patterns_of
     >>> votes = patterns_of(np.array([[0, 0], [1, 1], [0, 1]] * 20), n_classes=2)
     >>> strata, posterior = votes_task_strata(votes)
     >>> len(strata), posterior[votes.place[:3], 1].tolist()
@@ -231,6 +232,7 @@ def class_measure(
 ) -> Measure:
     """Return the share of one class.
 
+    >>> from tallystick.sampling.votes import patterns_of
     >>> strata, _ = votes_task_strata(patterns_of(np.array([[0], [1]] * 20), n_classes=2))
     >>> measure = class_measure("pass", 1, strata)
     >>> measure.value(np.array([0, 1]), np.array([[1.0], [0.0]])).tolist()

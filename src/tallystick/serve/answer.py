@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -20,17 +20,13 @@ from tallystick.serve.ingest import CODES, TRUTH
 from tallystick.serve.queue_doubts import DrawDoubt, label_doubts
 from tallystick.serve.results import arguments, call_of, counts_suffice, label_way
 from tallystick.serve.rows import (
-    Cells,
     StreamBook,
     StreamTable,
     book_of,
-    grade_texts,
     label_rows,
-    learn,
-    raw_rows,
+    pieces,
 )
 from tallystick.serve.streams import find_stream
-from tallystick.serve.worker import Computed, WorkerOrder
 from tallystick.table import (
     Reading,
     Tally,
@@ -53,18 +49,6 @@ MOST_ROWS = 200_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class StreamAnswer:
-    """What a stream answers: the result, or why there is none."""
-
-    result: Result | None
-    why: str
-    as_of: int
-    version: int
-    command: str
-    doubts: tuple[DrawDoubt, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
 class StreamQuestion:
     """A question and all that its answer depends on; nothing of it is in the database any more.
 
@@ -84,6 +68,8 @@ class StreamQuestion:
         How many rows the stream has.
     doubts
         What the way in which its labels were chosen leaves open.
+    result, why
+        The answer, or why there is none.
     """
 
     call: Call
@@ -94,6 +80,8 @@ class StreamQuestion:
     version: int
     rows: int
     doubts: tuple[DrawDoubt, ...] = ()
+    result: Result | None = None
+    why: str = ""
 
 
 def stream_question(
@@ -142,30 +130,23 @@ def answer_stream(
     span: Span,
     *,
     by_rows: bool = False,
-) -> StreamAnswer:
+) -> StreamQuestion:
     """Ask *verb* about the rows of a span, as the command line would about their file."""
     asked = stream_question(store, name, verb, given, span, by_rows=by_rows)
-    result, why = None, ""
     if asked.source is None:
         place = "this window and slice" if span.slices else "this window"
         why = f"no row is in {place}" if asked.rows else "the stream has no row yet"
-    else:
-        try:
-            result = _concluded(asked.call, asked.source, asked.beside, f"stream {name}")
-        except (InputError, NotIdentifiable) as error:
-            # The request was sound: it is the rows that cannot answer it, or not yet. They also
-            # show which cell is in doubt, and whether it is; counts know no cell.
-            if isinstance(asked.source, Tally) and asked.rows <= MOST_ROWS:
-                return answer_stream(store, name, verb, given, span, by_rows=True)
-            why = why_not(error, name)
-    return StreamAnswer(
-        result=result,
-        why=why,
-        as_of=asked.as_of,
-        version=asked.version,
-        command=asked.command,
-        doubts=asked.doubts if result is not None else (),
-    )
+        return replace(asked, why=why, doubts=())
+    try:
+        return replace(
+            asked, result=_concluded(asked.call, asked.source, asked.beside, f"stream {name}")
+        )
+    except (InputError, NotIdentifiable) as error:
+        # The request was sound: it is the rows that cannot answer it, or not yet. They also
+        # show which cell is in doubt, and whether it is; counts know no cell.
+        if isinstance(asked.source, Tally) and asked.rows <= MOST_ROWS:
+            return answer_stream(store, name, verb, given, span, by_rows=True)
+        return replace(asked, why=why_not(error, name), doubts=())
 
 
 def _check_columns(call: Call, table: StreamTable, given: Mapping[str, Sequence[str]]) -> None:
@@ -337,15 +318,10 @@ class CountedRows:
         }
 
 
-def stream_tally(reader: Reader, book: StreamBook, span: Span, *, by: str | None = None) -> Tally:
-    """Return the kept counts of a span: votes, truth, and the slices of *by* where it is named."""
-    return counted_rows(reader, book, span, by=by).tally
-
-
 def counted_rows(
     reader: Reader, book: StreamBook, span: Span, *, by: str | None = None
 ) -> CountedRows:
-    """Return the same with what is known of the rows beside."""
+    """Return the kept counts of a span, by the slices of *by* where it is named, and what is beside."""
     where, values = span.condition()
     cells: dict[tuple[int, str | None], int] = {}
     slices: set[int] = set()
@@ -414,73 +390,24 @@ def arrow_rows(reader: Reader, book: StreamBook, span: Span) -> Any:
     """Return the rows of a span as a table of text, as a CSV file would be read."""
     import pyarrow as pa
 
-    names = book.table.columns
-    schema = pa.schema([(name, pa.string()) for name in names])
-    patterns: dict[int, Cells] = {}
-    batches = []
-    for piece in raw_rows(reader, book, span):
-        learn(reader, book, {one[4] for one in piece}, patterns)
-        batches.append(pa.record_batch(_arrow_columns(book, piece, patterns), schema=schema))
+    schema = pa.schema([(name, pa.string()) for name in book.table.columns])
+    batches = [
+        pa.record_batch(
+            [pa.array(column, pa.string()) for column in zip(*piece, strict=True)], schema=schema
+        )
+        for piece in pieces(reader, book, span)
+    ]
     return pa.Table.from_batches(batches, schema=schema)
 
 
-def _arrow_columns(
-    book: StreamBook, piece: Sequence[tuple[Any, ...]], patterns: Mapping[int, Cells]
-) -> list[Any]:
-    """Return the columns of a piece of rows, as `tallystick.serve.rows.pieces` orders them.
-
-    Words are made once per pattern and slice and taken by their place, so that Python's loop runs
-    over items and not over cells.
-    """
-    import pyarrow as pa
-
-    table = book.table
-    ids, items, systems, slices, held, packed = zip(*piece, strict=True)
-
-    def texts(cells: Iterable[str | None]) -> Any:
-        return pa.array(list(cells), pa.string())
-
-    def taken(keys: Sequence[int], words: Mapping[int, Sequence[str | None]]) -> list[Any]:
-        """Return one column per word of a key."""
-        order = {key: place for place, key in enumerate(dict.fromkeys(keys))}
-        places = pa.array([order[key] for key in keys], pa.int32())
-        return [texts(cells).take(places) for cells in zip(*map(words.get, order), strict=True)]
-
-    columns = [texts(items)]
-    if table.has_systems:
-        columns += [texts(map(str, ids)), texts(one or None for one in systems)]
-    *votes, truths = taken(held, {one: (*votes, truth) for one, (votes, truth) in patterns.items()})
-    columns += votes
-    if table.grades:
-        numbers = list(table.grades.values())
-        rows = [grade_texts(one, numbers) for one in packed]
-        columns += [texts(column) for column in zip(*rows, strict=True)]
-    if table.slices:
-        marks = {one: [body.get(k) for k in table.slices] for one, body in book.slices.items()}
-        columns += taken(slices, marks)
-    if table.has_truth:
-        counted = book.counted
-        if counted is not None:
-            cells = zip(ids, truths.to_pylist(), strict=True)
-            truths = texts(truth if one in counted else None for one, truth in cells)
-        columns.append(truths)
-    if table.has_chances:
-        columns.append(texts(map(book.chance_text, ids)))
-    return columns
+# What the worker makes: results as JSON, and tallies. Both begin with the version of the stream.
 
 
-# What the worker makes: results as JSON, pictures, tallies and Parquet files.
-
-
-def _span(order: WorkerOrder) -> Span:
-    held = dict(order.span)
-    slices = tuple((name, value) for name, value in held.pop("slices", ()))
-    return Span(slices=slices, **held)
-
-
-def result(store: Store, order: WorkerOrder) -> Computed:
+def result(
+    store: Store, name: str, verb: str, given: Mapping[str, Sequence[str]], span: Span
+) -> tuple[int, bytes]:
     """Return the command line's JSON, with ``as_of`` and the command that gives the same."""
-    found = answer_stream(store, order.stream, order.verb, order.given, _span(order))
+    found = answer_stream(store, name, verb, given, span)
     body: dict[str, Any]
     if found.result is not None:
         body = json.loads(to_json(found.result.to_dict()))
@@ -491,14 +418,10 @@ def result(store: Store, order: WorkerOrder) -> Computed:
         if body["decision"] == "decided" and any(one.grave for one in found.doubts):
             body["decision"] = "undecided"
     else:
-        body = _unknowable(order.verb, found.why)
+        body = _unknowable(verb, found.why)
     body["as_of"] = found.as_of
     body["command"] = found.command
-    return Computed(
-        status=200,
-        body=json.dumps(body, ensure_ascii=False, allow_nan=False).encode(),
-        head={"as_of": found.as_of, "version": found.version, "command": found.command},
-    )
+    return found.version, json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
 
 
 def _unknowable(verb: str, why: str) -> dict[str, Any]:
@@ -519,34 +442,13 @@ def _unknowable(verb: str, why: str) -> dict[str, Any]:
     }
 
 
-def tally(store: Store, order: WorkerOrder) -> Computed:
+def tally(store: Store, name: str, span: Span) -> tuple[int, bytes]:
     """Return the kept counts as an Arrow file that ``Tally.load`` reads."""
     with store.snapshot() as reader:
-        stream = find_stream(reader, order.stream)
-        span = _span(order)
-        counts = stream_tally(reader, book_of(reader, stream, span, way="even"), span)
+        stream = find_stream(reader, name)
+        book = book_of(reader, stream, span, way="even")
+        counts = counted_rows(reader, book, span).tally
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stream.tally"
         counts.save(path)
-        return Computed(status=200, body=path.read_bytes(), head={"version": stream.version})
-
-
-def parquet(store: Store, order: WorkerOrder) -> Computed:
-    """Write the rows as Parquet to a file that the server sends and deletes."""
-    import pyarrow.parquet as pq
-
-    with store.snapshot() as reader:
-        stream = find_stream(reader, order.stream)
-        span = _span(order)
-        table = arrow_rows(reader, book_of(reader, stream, span), span)
-    with tempfile.NamedTemporaryFile(suffix=".parquet", delete=False) as held:
-        pq.write_table(table, held)
-    return Computed(status=200, body=held.name.encode(), head={"version": stream.version})
-
-
-COMPUTED: Mapping[str, Callable[[Store, WorkerOrder], Computed]] = {
-    "result": result,
-    "tally": tally,
-    "parquet": parquet,
-}
-"""What the worker can be asked for."""
+        return stream.version, path.read_bytes()

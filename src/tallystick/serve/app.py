@@ -25,9 +25,7 @@ import tallystick
 from tallystick.errors import FileError, InputError, MissingExtra
 from tallystick.serve.auth import Fix, HttpProblem, ProblemBody, is_loopback, make_key
 from tallystick.serve.database import Reader, Store, Transaction
-from tallystick.serve.export import note_used
 from tallystick.serve.jobs import JOBS, Config, Service
-from tallystick.serve.pages import problem_page
 from tallystick.serve.routes import (
     HEADERS,
     TABLE,
@@ -64,17 +62,7 @@ def make_service(
     table = routes()
     service = Service(store, config=config, jobs=tuple(JOBS), clock=clock)
     service.memory["routes"] = table
-    service.problem_page = problem_page
-    service.on_close(lambda: _last_words(service))
     return service
-
-
-def _last_words(service: Service) -> None:
-    """Write down what only this process knows; a store that is away must not stop the end."""
-    with Boundary() as edge:
-        note_used(service)
-    if edge.error is not None:
-        _LOG.warning("when keys were last used was not kept: %s", edge.error)
 
 
 def make_app(service: Service) -> Application:
@@ -159,27 +147,16 @@ def start_service(config: Config, address: str, *, durability: str = "full") -> 
         from tallystick.serve.posted import export_watches
     except ImportError as error:
         raise MissingExtra(error.name or "starlette", "serve") from error
-    lock = contextlib.ExitStack()
-    if "://" not in address:
-        lock.enter_context(alone(Path(address).parent))
-    try:
+    with contextlib.ExitStack() as held:
+        if "://" not in address:
+            held.enter_context(alone(Path(address).parent))
         store = open_store(address, durability=durability)
-    except BaseException:
-        lock.close()
-        raise
-    try:
+        held.callback(store.close)
         service = make_service(store, config=config)
-    except BaseException:
-        store.close()
-        lock.close()
-        raise
-    service.on_close(lock.close)
-    try:
+        held.callback(service.close)
         for path in export_watches(store, config.folder or Path()):
             _LOG.warning("a watch of the earlier version: what it paid for is in %s", path)
-    except BaseException:
-        service.close()
-        raise
+        service.on_close(held.pop_all().close)
     return service
 
 
@@ -240,7 +217,6 @@ def serve_forever(service: Service, *, say: Callable[[str], None]) -> None:
     import uvicorn
 
     from tallystick.serve.auth import connection_of
-    from tallystick.serve.pages import start_link
 
     config = service.config
     logging.getLogger("tallystick.serve").setLevel(logging.INFO)
@@ -248,35 +224,29 @@ def serve_forever(service: Service, *, say: Callable[[str], None]) -> None:
     # 700 took a quarter of the time of a record. What is loaded by now is never looked at again.
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
-    try:
-        with bound(config.host, config.port) as listening:
-            made = None if is_loopback(config.host) else service.writer.do(first_key)
-            if made is not None:
-                say(f"Admin key, shown once: {made}")
-            host = f"[{config.host}]" if ":" in config.host else config.host
-            say(f"Tallystick serves http://{host}:{listening.getsockname()[1]}")
-            if config.folder is not None:
-                say(f"Everything is kept in {config.folder}. Press Ctrl-C to stop.")
-            if not is_loopback(config.host):
-                say("! This is plain HTTP: put a proxy with TLS before it, or keys can be read.")
-                link = start_link(service)
-                say(f"Open the pages once, within 15 minutes, by {link} behind this address.")
-            # No proxy header is believed: it would make any caller a local one.
-            uvicorn.Server(
-                uvicorn.Config(
-                    make_app(service),
-                    http=connection_of(service),
-                    log_level="warning",
-                    access_log=False,
-                    proxy_headers=False,
-                    server_header=False,
-                    timeout_graceful_shutdown=10,
-                    backlog=BACKLOG,
-                )
-            ).run(sockets=[listening])
-    except BaseException:
-        service.close()
-        raise
+    with contextlib.closing(service), bound(config.host, config.port) as listening:
+        made = None if is_loopback(config.host) else service.writer.do(first_key)
+        if made is not None:
+            say(f"Admin key, shown once: {made}")
+        host = f"[{config.host}]" if ":" in config.host else config.host
+        say(f"Tallystick serves http://{host}:{listening.getsockname()[1]}")
+        if config.folder is not None:
+            say(f"Everything is kept in {config.folder}. Press Ctrl-C to stop.")
+        if not is_loopback(config.host):
+            say("! This is plain HTTP: put a proxy with TLS before it, or keys can be read.")
+        # No proxy header is believed: it would make any caller a local one.
+        uvicorn.Server(
+            uvicorn.Config(
+                make_app(service),
+                http=connection_of(service),
+                log_level="warning",
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                timeout_graceful_shutdown=10,
+                backlog=BACKLOG,
+            )
+        ).run(sockets=[listening])
 
 
 # ``openapi.json``, made from the table of routes and the msgspec types in it.
@@ -354,26 +324,15 @@ def _operation(one: Route, of: dict[int, Any]) -> dict[str, Any]:
     if one.role != "none":
         found["security"] = [{"key": []}]
         found["description"] = f"Needs a key with the role {one.role} (admin may do everything)."
-    if one.body is bytes:
-        found["requestBody"] = {
-            "required": True,
-            "content": {"application/x-ndjson": {}, "application/json": {}},
-        }
-        if one.record is not None:
-            line = of[id(one.record)]
-            found["requestBody"] = {
-                "required": True,
-                "description": "One JSON object per line, or a list of them.",
-                "content": {
-                    "application/x-ndjson": {"schema": line},
-                    "application/json": {"schema": {"type": "array", "items": line}},
-                },
+    line = of.get(id(one.record if one.body is bytes else one.body))
+    if line is not None:
+        kinds = {"application/json": {"schema": line}}
+        if one.record is not None:  # one per line, or a list of them
+            kinds = {
+                "application/x-ndjson": {"schema": line},
+                "application/json": {"schema": {"type": "array", "items": line}},
             }
-    elif one.body is not None and one.body is not dict:
-        found["requestBody"] = {
-            "required": True,
-            "content": {"application/json": {"schema": of[id(one.body)]}},
-        }
+        found["requestBody"] = {"required": True, "content": kinds}
     return found
 
 
@@ -424,17 +383,18 @@ async def post_key(incoming: Incoming) -> KeyShown:
         raise HttpProblem(422, "the key would have expired already", [fix])
     expires = None if order.days is None else now + order.days * 86_400.0
 
-    def work(transaction: Transaction) -> str:
-        return make_key(
-            transaction,
-            role=order.role,
-            name=order.name[:200],
-            streams=tuple(order.streams),
-            expires=expires,
-            now=now,
+    return KeyShown(
+        await incoming.service.commit(
+            lambda transaction: make_key(
+                transaction,
+                role=order.role,
+                name=order.name[:200],
+                streams=tuple(order.streams),
+                expires=expires,
+                now=now,
+            )
         )
-
-    return KeyShown(await incoming.service.commit(work))
+    )
 
 
 def listed(reader: Reader, service: Service) -> list[KeyBody]:
@@ -443,17 +403,9 @@ def listed(reader: Reader, service: Service) -> list[KeyBody]:
         "select id, role, name, streams, created, last_used, expires, revoked from key"
         " order by created"
     )
+    used = service.door.used
     return [
-        KeyBody(
-            id=row[0],
-            role=row[1],
-            name=row[2],
-            streams=json.loads(row[3]),
-            created=row[4],
-            last_used=service.door.used(row[0]) or row[5],
-            expires=row[6],
-            revoked=row[7],
-        )
+        KeyBody(*[*row[:3], json.loads(row[3]), row[4], used(row[0]) or row[5], *row[6:]])
         for row in rows
     ]
 

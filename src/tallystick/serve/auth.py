@@ -51,11 +51,11 @@ def connection_of(service: Service) -> type[asyncio.Protocol]:
 
 
 class _Connection(HttpToolsProtocol):
-    """uvicorn's protocol with a deadline for each request."""
+    """uvicorn's protocol, cut off when the other end neither sends nor reads what it should."""
 
     _service: Service
-    _deadline: asyncio.TimerHandle | None = None
-    _stalled: asyncio.TimerHandle | None = None
+    _sends: asyncio.TimerHandle | None = None
+    _reads: asyncio.TimerHandle | None = None
     _came = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -73,8 +73,7 @@ class _Connection(HttpToolsProtocol):
         super().data_received(data)
 
     def on_message_begin(self) -> None:
-        self._end()
-        self._begin()
+        self._begin(anew=True)
         super().on_message_begin()
 
     def on_body(self, body: bytes) -> None:
@@ -82,56 +81,48 @@ class _Connection(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self._end()
+        self._sends = _stopped(self._sends)
         super().on_message_complete()
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        if self._stalled is None:  # an answer that nobody reads holds a snapshot of the database
+        if self._reads is None:  # an answer that nobody reads holds a snapshot of the database
             seconds = self._service.config.request_seconds
-            self._stalled = self.loop.call_later(seconds, self.transport.abort)
+            self._reads = self.loop.call_later(seconds, self.transport.abort)
 
     def resume_writing(self) -> None:
-        self._read()
+        self._reads = _stopped(self._reads)
         super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._end()
-        self._read()
+        self._sends, self._reads = _stopped(self._sends), _stopped(self._reads)
         super().connection_lost(exc)
 
-    def _read(self) -> None:
-        """Stop the clock of a stalled answer: the other end took something, or is gone."""
-        if self._stalled is not None:
-            self._stalled.cancel()
-            self._stalled = None
-
-    def _begin(self) -> None:
+    def _begin(self, *, anew: bool = False) -> None:
         """Start the clock of a request, if it does not run yet."""
-        if self._deadline is None:
-            self._came = 0
+        if anew:
+            self._sends, self._came = _stopped(self._sends), 0
+        if self._sends is None:
             self._wait(self._service.config.request_seconds)
 
     def _wait(self, seconds: float) -> None:
-        self._deadline = self.loop.call_later(seconds, self._cut_off)
-
-    def _end(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
+        self._sends = self.loop.call_later(seconds, self._cut_off)
 
     def _cut_off(self) -> None:
         """Close a connection whose request did not arrive in time."""
-        cycle = self.cycle
-        answered = cycle is None or cycle.response_complete
-        waits_for_us = self.flow.read_paused or not (answered or cycle.more_body)
-        bought = 0.0 if answered else self._came / _RATE
-        if waits_for_us or bought >= 1.0:
-            self._came = 0
+        self._sends, cycle = None, self.cycle
+        busy = cycle is not None and not (cycle.response_complete or cycle.more_body)
+        bought, self._came = self._came / _RATE, 0
+        if self.flow.read_paused or busy or bought >= 1.0:  # it waits for us, or sends enough
             self._wait(max(1.0, bought))
         else:
-            self._deadline = None
             self.transport.close()
+
+
+def _stopped(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:
+    if timer is not None:
+        timer.cancel()
+    return None
 
 
 def _is_our_user(*, there: int, here: int) -> bool:
@@ -371,10 +362,14 @@ class Doorkeeper:
         """Return when a key was used since that was last written down."""
         return self._used.get(ident)
 
-    def take_used(self) -> dict[str, float]:
-        """Return when each key was last used, and begin anew: a job writes it down."""
+    def write_used(self) -> None:
+        """Write down when keys were last used."""
         used, self._used = self._used, {}
-        return used
+        if used:
+            sql = "update key set last_used = ? where id = ?"
+            self._service.writer.do(
+                lambda tx: tx.many(sql, [(when, ident) for ident, when in used.items()])
+            )
 
     async def _of(self, secret: str, look_up: object) -> Principal:
         digest = _digest(secret)  # the memory holds no secret either

@@ -252,7 +252,10 @@ class ServeClient:
         if answer.status_code == 429 or answer.status_code >= 500:  # these pass by themselves
             after = answer.headers.get("retry-after", "")
             return False, float(after) if after.isdecimal() else 0.0
-        problem = _problem(answer)
+        try:
+            problem = dict(answer.json())
+        except ValueError:
+            problem = {"detail": f"HTTP {answer.status_code}"}
         if answer.status_code in (401, 403, 404):
             # A key or a stream is missing: the batch stays, for when somebody has made it.
             self._tell(RefusedBatch(problem))
@@ -303,14 +306,6 @@ class ServeClient:
             stream.flush()
             os.fsync(stream.fileno())
         fresh.replace(self._spool)
-
-
-def _problem(answer: httpx.Response) -> Mapping[str, Any]:
-    try:
-        body = answer.json()
-    except ValueError:
-        body = None
-    return body if isinstance(body, dict) else {"detail": f"HTTP {answer.status_code}"}
 
 
 def _spooled(one: tuple[str, bytes]) -> bytes:
@@ -378,31 +373,27 @@ def check_stream(store: Store, name: str, *, replay: bool = True) -> Checked:
 
 def _recount(reader: Reader, stream: StreamRecord) -> list[str]:
     """Compare the kept counts with a recount of the rows."""
-    kept = {
-        tuple(cell): n
-        for *cell, n in reader.all(
-            "select bucket, slice, pattern, n from tally where stream = ? and n <> 0", (stream.id,)
-        )
-    }
-    counted = {
-        tuple(cell): n
-        for *cell, n in reader.all(
-            "select bucket, slice, pattern, count(*) from rows where stream = ? group by 1, 2, 3",
-            (stream.id,),
-        )
-    }
-    wrong = [cell for cell in kept.keys() | counted.keys() if kept.get(cell) != counted.get(cell)]
+    wrong = reader.all(
+        "select bucket, slice, pattern, sum(kept), sum(found) from ("
+        "select bucket, slice, pattern, n as kept, 0 as found from tally where stream = ?"
+        " union all select bucket, slice, pattern, 0, count(*) from rows where stream = ?"
+        " group by bucket, slice, pattern) t"
+        " group by bucket, slice, pattern having sum(kept) <> sum(found) order by 1, 2, 3",
+        (stream.id, stream.id),
+    )
     found = [
-        f"counts of bucket {cell[0]}, slice {cell[1]}, pattern {cell[2]}: kept"
-        f" {kept.get(cell, 0)}, rows {counted.get(cell, 0)}"
-        for cell in sorted(wrong)[:_MOST_SHOWN]
+        f"counts of bucket {bucket}, slice {slice_}, pattern {pattern}: kept {kept}, rows {rows}"
+        for bucket, slice_, pattern, kept, rows in wrong
     ]
-    if len(wrong) > _MOST_SHOWN:
-        found.append(f"… and {len(wrong) - _MOST_SHOWN} more counts differ")
-    total = sum(counted.values())
-    if total != stream.rows:
-        found.append(f"the stream says {stream.rows} rows, and there are {total}")
-    return found
+    [(total,)] = reader.all("select count(*) from rows where stream = ?", (stream.id,))
+    said = f"the stream says {stream.rows} rows, and there are {total}"
+    return [*_first(found, "counts"), *([said] if total != stream.rows else [])]
+
+
+def _first(problems: list[str], what: str) -> list[str]:
+    """Return the first problems of a kind, and how many more there are."""
+    more = len(problems) - _MOST_SHOWN
+    return [*problems[:_MOST_SHOWN], *([f"… and {more} more {what} differ"] if more > 0 else [])]
 
 
 def _orphans(reader: Reader, stream: StreamRecord) -> list[str]:
@@ -435,27 +426,20 @@ def _orphans(reader: Reader, stream: StreamRecord) -> list[str]:
 
 def _replay(reader: Reader, stream: StreamRecord) -> tuple[int, list[str]]:
     """Take the batches that are still kept again, into an empty store, and compare the rows."""
+    then = [0.0]  # the clock of the batch that is taken again
     with tempfile.TemporaryDirectory() as folder:
         empty = open_store(Path(folder) / "replay.sqlite", durability="off")
-        clock = _Then()
-        service = make_service(empty, config=Config(job_pause=0.0), clock=clock)
+        service = make_service(empty, config=Config(job_pause=0.0), clock=lambda: then[0])
         try:
-            first, n = _again(reader, stream, service, clock)
+            first, n = _again(reader, stream, service, then)
             return n, _compare(reader, stream, service, first)
         finally:
             service.close()
 
 
-class _Then:
-    """The clock of the batch that is taken again."""
-
-    now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-def _again(reader: Reader, stream: StreamRecord, service: Service, clock: _Then) -> tuple[int, int]:
+def _again(
+    reader: Reader, stream: StreamRecord, service: Service, then: list[float]
+) -> tuple[int, int]:
     """Apply the kept batches in order; return the seq from which on none is missing."""
     with service.store.write() as transaction:
         transaction.run(
@@ -478,7 +462,7 @@ def _again(reader: Reader, stream: StreamRecord, service: Service, clock: _Then)
             if body is None:
                 first = seq + 1  # from here on nothing is missing, as far as is known yet
                 continue
-            clock.now = at
+            then[0] = at
             records = parse(unpacked_body(bytes(body)), now=at)
 
             def work(transaction: Transaction, records: Any = records, by: str = by) -> None:
@@ -527,23 +511,19 @@ def _compare(reader: Reader, stream: StreamRecord, service: Service, first: int)
     whole = reader.all(
         "select item, system from rows where stream = ? and seq_first >= ?", (stream.id, first)
     )
-    mine = {(item, system) for item, system in whole}
     kept = _words(reader, stream)
     with service.store.snapshot() as other:
         made = _words(other, find_stream(other, "replay"))
     fact = reader.one("select value from fact where name = ?", (f"kept_from:{stream.id}",))
-    found = []
-    for name in sorted(mine):
-        if kept.get(name) != made.get(name):
-            found.append(f"row {name}: kept {kept.get(name)}, its batches say {made.get(name)}")
+    found = [
+        f"row {name}: kept {kept.get(name)}, its batches say {made.get(name)}"
+        for name in sorted(set(whole))
+        if kept.get(name) != made.get(name)
+    ]
     if fact is None and first == 0:  # nothing was ever dropped: no row may be missing either
-        found += [
-            f"row {name} is lost: its batches say {made[name]}"
-            for name in made.keys() - kept.keys()
-        ]
-    if len(found) > _MOST_SHOWN:
-        found = [*found[:_MOST_SHOWN], f"… and {len(found) - _MOST_SHOWN} more rows differ"]
-    return found
+        lost = sorted(made.keys() - kept.keys())
+        found += [f"row {name} is lost: its batches say {made[name]}" for name in lost]
+    return _first(found, "rows")
 
 
 def _words(reader: Reader, stream: StreamRecord) -> dict[tuple[str, str], Any]:

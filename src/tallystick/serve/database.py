@@ -37,37 +37,23 @@ RowState: TypeAlias = tuple[str, str, int, int, int, int, "bytes | None", Any]
 KeptBatch: TypeAlias = tuple[str, int, bytes, int, int, int]
 """(key, seq, sha256, n, new, changed) of a batch as it is kept."""
 
-COLUMNS: Mapping[str, Mapping[str, str]] = {
-    "batch": {
-        "seq": "number",
-        "stream": "number",
-        "key": "text",
-        "sha256": "bytes",
-        "at": "float",
-        "by": "text",
-        "n": "number",
-        "new": "number",
-        "changed": "number",
-        "body": "bytes",
-    },
-    "rows": {
-        "id": "number",
-        "stream": "number",
-        "item": "text",
-        "system": "text",
-        "bucket": "number",
-        "slice": "number",
-        "pattern": "number",
-        "u": "number",
-        "grades": "filled",
-        "seq_first": "number",
-    },
-    "tally": dict.fromkeys(("stream", "bucket", "slice", "pattern", "n"), "number"),
+COLUMNS: Mapping[str, Sequence[str]] = {
+    "batch": ("seq", "stream", "key", "sha256", "at", "by", "n", "new", "changed", "body"),
+    "rows": (
+        *("id", "stream", "item", "system", "bucket", "slice", "pattern", "u", "grades"),
+        "seq_first",
+    ),
+    "tally": ("stream", "bucket", "slice", "pattern", "n"),
 }
 """Tables that are written by the thousand (`Transaction.add`), their columns in order."""
 
-_FEW = 40
-"""Below this many names a look-up per name is faster in SQLite than one join."""
+_KINDS = {
+    **dict.fromkeys(("key", "by", "item", "system"), "text"),
+    **dict.fromkeys(("sha256", "body"), "bytes"),
+    "at": "float",
+    "grades": "filled",
+}
+"""Kinds of those columns that hold no whole numbers."""
 
 _MIGRATION_LOCK, _WRITE_LOCK = 7_364_120, 7_364_121
 """Advisory locks of PostgreSQL: one process migrates, or writes, while the others wait."""
@@ -147,8 +133,8 @@ class Reader:
 class Transaction(Reader):
     """What the writer does: all of it is kept, or nothing. Here as SQLite does it."""
 
-    skip_locked = ""
-    """What ends a select whose row is updated next, where several processes write."""
+    is_shared = False
+    """Whether other processes write to this store, too."""
 
     def run(self, sql: str, parameters: Sequence[Any] = ()) -> int:
         """Execute a statement; return how many rows it changed."""
@@ -208,11 +194,6 @@ class Transaction(Reader):
             )
         columns = "r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades, r.id"
         found: list[Any] = []
-        if len(names) < _FEW:
-            sql = f"select {columns} from rows r where stream = ? and item = ? and system = ?"
-            for item, system in names:
-                found += self.all(sql, (stream, item, system))
-            return held, found
         # One statement per system for the whole batch: the loop runs inside SQLite. "cross join"
         # keeps the names outside: otherwise the planner may walk all rows of the stream for each.
         sql = (
@@ -534,7 +515,7 @@ class PostgresReader(Reader):
 class PostgresTransaction(PostgresReader, Transaction):
     """One transaction of the writer."""
 
-    skip_locked = " for update skip locked"
+    is_shared = True
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         super().__init__(connection)
@@ -601,15 +582,13 @@ class PostgresTransaction(PostgresReader, Transaction):
 
     def add(self, table: str, rows: Sequence[Sequence[Any]], conflict: str = "") -> None:
         """Insert rows into a table of `COLUMNS`: one array per column."""
-        kinds = COLUMNS[table]
-        arrays = ", ".join(f"%s::{_ARRAYS[kind]}[]" for kind in kinds.values())
+        names = COLUMNS[table]
+        kinds = [_KINDS.get(name, "number") for name in names]
+        arrays = ", ".join(f"%s::{_ARRAYS[kind]}[]" for kind in kinds)
         self._connection.execute(
-            f"insert into {table} ({', '.join(kinds)}) overriding system value"
+            f"insert into {table} ({', '.join(names)}) overriding system value"
             f" select * from unnest({arrays}){conflict}",
-            [
-                array(kind, column)
-                for kind, column in zip(kinds.values(), zip(*rows, strict=True), strict=True)
-            ],
+            list(map(array, kinds, zip(*rows, strict=True))),
         )
 
     def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, Any]]) -> None:

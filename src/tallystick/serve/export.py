@@ -6,15 +6,12 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
-from starlette.background import BackgroundTask
-from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from tallystick.serve.alerts import AlertNote, raise_alert
 from tallystick.serve.auth import Fix, HttpProblem, Span
@@ -22,14 +19,13 @@ from tallystick.serve.database import Reader, Store, Transaction
 from tallystick.serve.jobs import Held, Service, job
 from tallystick.serve.results import SPAN, asked_stream, question_in
 from tallystick.serve.routes import Incoming, Parameter, route
-from tallystick.serve.rows import Cells, book_of, raw_rows, row_cells
+from tallystick.serve.rows import DETAILS, book_of, pieces
 from tallystick.serve.streams import StreamRecord, find_stream
-from tallystick.serve.worker import Worker, WorkerOrder, order_of
+from tallystick.serve.worker import Workers
 
 _MEDIA = {
     "ndjson": "application/x-ndjson",
     "csv": "text/csv; charset=utf-8",
-    "parquet": "application/vnd.apache.parquet",
 }
 
 
@@ -59,64 +55,17 @@ def exported(
     with service.store.snapshot() as reader:
         book = book_of(reader, find_stream(reader, name), span)
         names = [*book.table.columns, *(DETAILS if details else ())]
-        patterns: dict[int, Cells] = {}
         if form == "csv":
             yield _csv([names])
-        for piece in raw_rows(reader, book, span):
-            rows = row_cells(reader, book, piece, patterns)
-            if details:
-                known = row_details(reader, book.stream.id, [one[0] for one in piece])
-                rows = [(*row, *known[one[0]]) for row, one in zip(rows, piece, strict=True)]
+        for rows in pieces(reader, book, span, details=details):
             if form == "csv":
                 yield _csv([[harmless_cell(cell) for cell in row] for row in rows])
-            else:
-                lines = (
-                    json.dumps(
-                        {k: v for k, v in zip(names, row, strict=True) if v is not None},
-                        ensure_ascii=False,
-                    )
-                    for row in rows
-                )
-                yield ("\n".join(lines) + "\n").encode()
-
-
-DETAILS = ("at", "labelled_by", "labelled_at", "label_origin")
-"""Columns of ``details=true``: the hour of a row, who labelled it, when, and how it was chosen."""
-
-
-def row_details(
-    reader: Reader, stream: int, rows: Sequence[int]
-) -> dict[int, tuple[str | None, ...]]:
-    """Return what is known of rows beside their cells; several people are separated by ';'.
-
-    *rows* are those of one piece, so the numbers between its ends are few others.
-    """
-    ends = [stream, min(rows), max(rows)]
-    people: dict[int, list[tuple[str, float, str]]] = {}
-    for row, *label in reader.all(
-        "select row_id, annotator, at, origin from label where stream = ? and row_id >= ?"
-        " and row_id <= ? and current = 1 and value is not null order by id",
-        ends,
-    ):
-        people.setdefault(row, []).append((str(label[0]), float(label[1]), str(label[2])))
-    found: dict[int, tuple[str | None, ...]] = {}
-    # An index may hold blocks of sixteen ids, so the blocks are named, too.
-    for row, bucket in reader.all(
-        "select id, bucket from rows where stream = ? and id >= ? and id <= ?"
-        " and (id >> 4) >= ? and (id >> 4) <= ?",
-        [*ends, min(rows) >> 4, max(rows) >> 4],
-    ):
-        labels = people.get(row, [])
-        cells: tuple[str | None, ...] = (None, None, None)
-        if labels:
-            names, times, origins = zip(*labels, strict=True)
-            cells = (";".join(names), _time(max(times)), ";".join(dict.fromkeys(origins)))
-        found[row] = (_time(bucket * 3600.0), *cells)
-    return found
-
-
-def _time(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+                continue
+            cells = [
+                {k: v for k, v in zip(names, row, strict=True) if v is not None} for row in rows
+            ]
+            lines = [json.dumps(one, ensure_ascii=False) for one in cells]
+            yield ("\n".join(lines) + "\n").encode()
 
 
 def _csv(rows: list[Any]) -> bytes:
@@ -132,53 +81,35 @@ def _csv(rows: list[Any]) -> bytes:
     answer="application/x-ndjson",
     query=(
         *SPAN,
-        Parameter("format", "ndjson, csv or parquet."),
+        Parameter("format", "ndjson or csv."),
         Parameter(
             "details",
-            "true adds the hour of each row, who labelled it, when, and how it was chosen"
-            " (ndjson and csv).",
+            "true adds the hour of each row, who labelled it, when, and how it was chosen.",
         ),
     ),
 )
 async def get_rows(incoming: Incoming) -> Response:
     """Send the rows of a stream."""
     service, name = incoming.service, incoming.path["stream"]
-    form = incoming.query("format", _wished(incoming.header("accept") or ""))
+    form = incoming.query("format", "ndjson")
     if form not in _MEDIA:
         raise HttpProblem(
-            422, f"there is no format {form[:40]!r}", [Fix(way_out="use ndjson, csv or parquet")]
+            422, f"there is no format {form[:40]!r}", [Fix(way_out="use ndjson or csv")]
         )
     wished = incoming.query("details", "false").lower()
-    if wished not in ("true", "false", "1", "0") or (wished in ("true", "1") and form == "parquet"):
-        raise HttpProblem(
-            422,
-            f"details={wished[:40]!r} cannot be used with {form}",
-            [Fix(column="details", way_out="use true or false, with ndjson or csv")],
-        )
+    if wished not in ("true", "false", "1", "0"):
+        fix = Fix(column="details", way_out="use true or false")
+        raise HttpProblem(422, f"details={wished[:40]!r} cannot be used", [fix])
     details = wished in ("true", "1")
     _, span = question_in(incoming)
     # 404 and 422 come before the first byte.
     await service.reading(lambda reader: asked_stream(reader, name, span))
     headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
-    if form == "parquet":
-        order = order_of("parquet", name, "", {}, span)
-        made = await service.waiting(lambda: service.worker.ask(order, patience=300.0))
-        path = Path(made.body.decode())
-        return FileResponse(
-            path, media_type=_MEDIA[form], headers=headers, background=BackgroundTask(path.unlink)
-        )
     return StreamingResponse(
         exported(service, name, span, form, details=details),
         media_type=_MEDIA[form],
         headers=headers,
     )
-
-
-def _wished(accept: str) -> str:
-    for form, media in _MEDIA.items():
-        if media.partition(";")[0] in accept:
-            return form
-    return "ndjson"
 
 
 # Drop what is older than a stream keeps: whole buckets, and the batches of that time.
@@ -268,20 +199,8 @@ def keep_house(service: Service, held: Held) -> None:
         transaction.run("delete from session where expires < ?", (service.clock(),))
 
     service.writer.do(work)
-    note_used(service)
-    service.memory["log_bytes"] = service.store.checkpoint()
-
-
-def note_used(service: Service) -> None:
-    """Write down when keys were last used."""
-    used = service.door.take_used()
-    if used:
-        service.writer.do(
-            lambda transaction: transaction.many(
-                "update key set last_used = ? where id = ?",
-                [(when, ident) for ident, when in used.items()],
-            )
-        )
+    service.door.write_used()
+    service.store.checkpoint()
 
 
 # The check that nobody has to remember: once a day, with an alarm when the books do not agree.
@@ -301,17 +220,16 @@ _SHARE = 10
 _FACT = "checked"
 
 
-def worked(store: Store, given: dict[str, Any]) -> bytes:
-    """Check every stream, in the process of a worker; *given* has the number of the day."""
+def checked(store: Store, stream: str, day: int) -> list[dict[str, Any]]:
+    """Check every stream, in the process of a worker, on the day of this number."""
     from tallystick.serve.client import check_stream
 
     with store.read() as reader:
         streams = reader.all("select id, name from stream order by id")
-    found = [
-        {"id": ident, **asdict(check_stream(store, name, replay=_is_due(ident, given["day"])))}
+    return [
+        {"id": ident, **asdict(check_stream(store, name, replay=_is_due(ident, day)))}
         for ident, name in streams
     ]
-    return json.dumps(found).encode()
 
 
 def _is_due(stream: int, day: int) -> bool:
@@ -326,11 +244,10 @@ def _is_due(stream: int, day: int) -> bool:
 @job("check", every=_DAY, lease=_PATIENCE + 300.0)
 def nightly(service: Service, held: Held) -> None:
     """Check everything, keep when that was, and raise an alarm for what does not agree."""
-    worker = Worker(service.store.address())
+    worker = Workers(service.store.address())
     day = int(service.clock() // _DAY)
-    order = WorkerOrder(kind="tallystick.serve.export:worked", args={"day": day})
     try:
-        streams = json.loads(worker.ask(order, patience=_PATIENCE).body)
+        streams = worker.ask("export:checked", "", day, patience=_PATIENCE)
         notes = [_wrong(one) for one in streams if one["problems"]]
     except HttpProblem as error:
         streams, notes = [], [_not_made(error.detail)]

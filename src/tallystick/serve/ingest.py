@@ -23,7 +23,6 @@ from tallystick.table.words import is_gap, is_no_answer
 
 MOST_BODY = 8 * 1024 * 1024
 MOST_RECORDS = 10_000
-_MOST_LINE = 64 * 1024
 _MOST_SHOW = 256 * 1024
 _MOST_NAME = 256
 
@@ -94,6 +93,7 @@ _ALSO = {
 
 _ONE = msgspec.json.Decoder(VoteRecord)
 _ARRAY = msgspec.json.Decoder(list[VoteRecord])
+_PARTS = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 def parse(body: bytes, *, now: float) -> list[VoteRecord]:
@@ -106,7 +106,7 @@ def parse(body: bytes, *, now: float) -> list[VoteRecord]:
     if b"\\u0000" in body:
         # PostgreSQL keeps no such text, and both stores must keep the same.
         raise HttpProblem(422, "the body has a NUL character (\\u0000): leave it out")
-    records = _array(body) if body.lstrip()[:1] == b"[" else _lines(body)
+    records = _records(body)
     if not records:
         raise HttpProblem(
             422, "the body has no record", [Fix(way_out='send {"item": …, "votes": {…}} lines')]
@@ -135,21 +135,25 @@ def parse(body: bytes, *, now: float) -> list[VoteRecord]:
     return records
 
 
-def _lines(body: bytes) -> list[VoteRecord]:
-    """Read NDJSON: all lines at once, and one by one only where that fails, to name the line."""
-    if len(body) > _MOST_LINE:
-        _check_lines(body)
+def _records(body: bytes) -> list[VoteRecord]:
+    """Read all records at once, and one by one only where that fails, to name each wrong one."""
+    is_array = body.lstrip()[:1] == b"["
     try:
-        return _ONE.decode_lines(body)
+        return _ARRAY.decode(body) if is_array else _ONE.decode_lines(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
         pass
     wrong: list[Fix] = []
-    status = 422
-    for number, line in enumerate(body.splitlines(), start=1):
-        if not line.strip():
+    status, pieces = 422, body.splitlines()
+    if is_array:
+        try:
+            pieces = [bytes(one) for one in _PARTS.decode(body)]
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            raise HttpProblem(400, f"the body is not JSON: {error}") from error
+    for number, piece in enumerate(pieces, start=1):
+        if not piece.strip():
             continue
         try:
-            _ONE.decode(line)
+            _ONE.decode(piece)
         except msgspec.ValidationError as error:
             wrong.append(_fix(str(error), number))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -157,30 +161,6 @@ def _lines(body: bytes) -> list[VoteRecord]:
             wrong.append(Fix(line=number, way_out=f"this line is not JSON: {error}"))
     detail = f"{len(wrong)} lines cannot be read; nothing was kept"
     raise HttpProblem(status, detail, wrong or [Fix(way_out="the body is not NDJSON")])
-
-
-def _check_lines(body: bytes) -> None:
-    """Refuse a line that is too long, unless it carries what a labeller sees."""
-    for number, line in enumerate(body.split(b"\n"), start=1):
-        most = _MOST_LINE + (_MOST_SHOW * 2 if b'"show"' in line else 0)
-        if len(line) > most:
-            raise HttpProblem(
-                413,
-                f"line {number} has {len(line):,} bytes",
-                [Fix(line=number, way_out=f"a line may have {_MOST_LINE:,} bytes without show")],
-            )
-
-
-def _array(body: bytes) -> list[VoteRecord]:
-    try:
-        return _ARRAY.decode(body)
-    except msgspec.ValidationError as error:
-        message = str(error)
-        place = message.rpartition("`$[")[2].partition("]")[0]
-        line = int(place) + 1 if place.isdecimal() else None
-        raise HttpProblem(422, "a record cannot be read", [_fix(message, line)]) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise HttpProblem(400, f"the body is not JSON: {error}") from error
 
 
 def _fix(message: str, line: int | None) -> Fix:
@@ -339,9 +319,8 @@ class Interned:
         self.places = RowPlaces(salt)
         self.columns: dict[str, tuple[int, str]] = {}
         self.codes: dict[tuple[str, Any], int] = {}
-        self.column_of: dict[int, int] = {}
         self._labels: dict[int, dict[str, int]] = {}
-        self._spelled: dict[int, str] = {}
+        self._said: dict[int, tuple[int, str]] = {}
         self._patterns: dict[bytes, int] = {}
         self._packed: dict[int, bytes] = {}
         # Both are asked once per record: the methods of the dictionaries themselves are quicker.
@@ -359,19 +338,28 @@ class Interned:
 
     def load(self, transaction: Transaction) -> None:
         """Read the columns and labels, once."""
-        if self._loaded:
-            return
-        for ident, name, kind in transaction.all(
-            "select id, name, kind from stream_column where stream = ? order by id", (self.stream,)
-        ):
-            self.columns[name] = (ident, kind)
+        if not self._loaded:
+            for ident, name, kind in transaction.all(
+                "select id, name, kind from stream_column where stream = ? order by id",
+                (self.stream,),
+            ):
+                self.columns[name] = (ident, kind)
+            self._load_labels(transaction)
+            self._loaded = True
+
+    def _load_labels(self, transaction: Transaction) -> None:
         for code, column, label in transaction.all(
             "select c.id, c.stream_column, c.label from label_code c join stream_column s"
-            " on s.id = c.stream_column where s.stream = ?",
+            " on s.id = c.stream_column where s.stream = ? order by c.id",
             (self.stream,),
         ):
             self._learn_label(column, label, code)
-        self._loaded = True
+
+    def _meaning(self, transaction: Transaction, code: int) -> tuple[int, str]:
+        """Return the column and the word of a label."""
+        if code not in self._said:  # another process gave this number
+            self._load_labels(transaction)
+        return self._said[code]
 
     # -- columns and labels
 
@@ -431,7 +419,7 @@ class Interned:
         if code == NO_VOTE:
             way = "this means that there is no label: leave it out"
             raise Refused(422, Fix(column=TRUTH, value=word_of(value), way_out=way))
-        return self._word(transaction, code)
+        return self._meaning(transaction, code)[1]
 
     def _new_label(
         self, transaction: Transaction, stream: StreamRecord, name: str, word: str
@@ -440,10 +428,7 @@ class Interned:
         column = self.columns[name][0]
         labels, declared = self._labels[column], stream.settings.labels
         # Another process may have brought it, or another spelling of it.
-        for code, label in transaction.all(
-            "select id, label from label_code where stream_column = ? order by id", (column,)
-        ):
-            self._learn_label(column, label, code)
+        self._load_labels(transaction)
         if not word:
             raise Refused(422, Fix(column=name, way_out="a blank is not a vote: leave it out"))
         if len(word.encode()) > _MOST_TEXT:
@@ -482,8 +467,7 @@ class Interned:
 
     def _learn_label(self, column: int, label: str, code: int) -> None:
         self._labels.setdefault(column, {})[label] = code
-        self._spelled[code] = label
-        self.column_of[code] = column
+        self._said[code] = (column, label)
 
     @staticmethod
     def _number(transaction: Transaction, insert: str, values: Any, again: tuple[str, Any]) -> int:
@@ -512,19 +496,15 @@ class Interned:
             code = self.code(transaction, stream, name, value, kind)
         if code == NO_VOTE:
             return self.without(transaction, pattern, name) if replace else pattern
-        column = self.column_of.get(code)
-        if column is None:
-            column = self.column_of[code] = self.columns[name][0]
+        column, _ = self._meaning(transaction, code)
         codes = list(unpack_codes(pattern))
         for place, held in enumerate(codes):
-            if self._column(transaction, held) == column:
+            other, said = self._meaning(transaction, held)
+            if other == column:
                 if held == code:
                     return pattern
                 if not replace:
-                    way = (
-                        f"the row has {self._word(transaction, held)!r} here: send 'replace': true"
-                        " to change it"
-                    )
+                    way = f"the row has {said!r} here: send 'replace': true to change it"
                     raise Refused(409, Fix(column=name, value=word_of(value), way_out=way))
                 codes[place] = code
                 return pack_codes(sorted(codes))
@@ -535,22 +515,8 @@ class Interned:
         known = self.columns.get(name)
         if known is None:
             return pattern
-        kept = [one for one in unpack_codes(pattern) if self._column(transaction, one) != known[0]]
-        return pack_codes(kept)
-
-    def _column(self, transaction: Transaction, code: int) -> int:
-        column = self.column_of.get(code)
-        if column is None:  # another process gave this number
-            found = transaction.one("select stream_column from label_code where id = ?", (code,))
-            column = self.column_of[code] = int(found[0]) if found is not None else -1
-        return column
-
-    def _word(self, transaction: Transaction, code: int) -> str:
-        label = self._spelled.get(code)
-        if label is None:  # another process gave this number
-            found = transaction.one("select label from label_code where id = ?", (code,))
-            label = self._spelled[code] = str(found[0]) if found is not None else ""
-        return label
+        codes = unpack_codes(pattern)
+        return pack_codes([c for c in codes if self._meaning(transaction, c)[0] != known[0]])
 
     def packed(self, transaction: Transaction, patterns: Iterable[int]) -> None:
         """Learn the codes of patterns that rows have, for `codes_of`."""

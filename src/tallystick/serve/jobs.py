@@ -7,6 +7,7 @@ Whoever stops longer than the lease loses it: `Held.check` then refuses its writ
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import secrets
@@ -21,14 +22,13 @@ from starlette.responses import Response
 
 from tallystick.serve.auth import Doorkeeper
 from tallystick.serve.database import Reader, Store, Transaction
-from tallystick.serve.routes import Incoming, plain_problem_page, route
-from tallystick.serve.worker import WorkerLanes
-from tallystick.serve.writer import Boundary, Together, Writer
+from tallystick.serve.routes import Incoming, route
+from tallystick.serve.worker import Workers
+from tallystick.serve.writer import Boundary, Writer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tallystick.serve.auth import HttpProblem
 
 _LOG = logging.getLogger("tallystick.serve")
 
@@ -62,35 +62,53 @@ class Job:
     lease: float = 60.0
 
 
-@dataclass
+@dataclass(frozen=True)
 class Held:
     """A job that this process holds."""
 
     service: Service
-    id: int
-    kind: str
+    job: Job
     fence: int
-    lease: float
+
+    @property
+    def kind(self) -> str:
+        """The name of the job."""
+        return self.job.kind
 
     def check(self, transaction: Transaction) -> None:
         """Refuse to write for a job that somebody else holds now; call it inside the operation."""
-        found = transaction.one("select fence from job where id = ?", (self.id,))
+        found = transaction.one("select fence from job where kind = ? and name = ''", (self.kind,))
         if found is None or found[0] != self.fence:
             raise LostLease(f"job {self.kind} is held by somebody else")
 
     def renew(self) -> None:
         """Hold the job for another lease."""
+        self._set("lease_until = ?", self.service.clock() + self.job.lease)
 
+    def finish(self, failure: str | None) -> None:
+        """Let go of the job, and plan its next run; a failure is kept and tried again later."""
+        now, free = self.service.clock(), "lease_by = null, lease_until = null"
+        if failure is None:
+            done = f"due = ?, tries = 0, last_error = null, last_done = ?, {free}"
+            self._set(done, now + self.job.every, now)
+        else:
+            again = f"due = ?, tries = tries + 1, last_error = ?, {free}"
+            self._set(again, now + max(_AGAIN, self.job.every), failure)
+
+    def _set(self, columns: str, *values: Any) -> None:
         def work(transaction: Transaction) -> None:
             self.check(transaction)
-            until = self.service.clock() + self.lease
-            transaction.run("update job set lease_until = ? where id = ?", (until, self.id))
+            sql = f"update job set {columns} where kind = ? and name = ''"
+            transaction.run(sql, (*values, self.kind))
 
         self.service.writer.do(work)
 
 
 JOBS: list[Job] = []
 """All kinds of jobs; see `job`."""
+
+_AGAIN = 60.0
+"""Seconds after which a job that failed is tried again: a broken one must not fill the log."""
 
 
 def job(kind: str, **more: float) -> Callable[[Work], Work]:
@@ -104,44 +122,41 @@ def job(kind: str, **more: float) -> Callable[[Work], Work]:
 
 
 class JobLoop:
-    """Takes jobs when they are due and runs each in a thread."""
+    """Takes jobs when they are due, each kind in a thread of its own."""
 
     def __init__(self, service: Service, kinds: Sequence[Job], *, pause: float = 1.0) -> None:
         self._service = service
-        self._kinds = {one.kind: one for one in kinds}
+        self._kinds = tuple(kinds)
         self._pause = pause
         self._me = secrets.token_hex(8)
         self._stop = threading.Event()
-        self._running: dict[int, threading.Thread] = {}
-        self._thread: threading.Thread | None = None
+        self._threads = [
+            threading.Thread(target=self._loop, args=(one,), daemon=True) for one in self._kinds
+        ]
 
     def plan(self) -> None:
         """Plan what the service itself needs, where it is not planned yet."""
         now = self._service.clock()
-        for job in self._kinds.values():
-
-            def work(transaction: Transaction, job: Job = job) -> None:
-                transaction.run(
-                    "insert into job (kind, name, args, due, fence, tries)"
-                    " values (?, '', '{}', ?, 0, 0) on conflict (kind, name) do nothing",
-                    (job.kind, now + job.every),
-                )
-
-            self._service.writer.do(work)
+        self._service.writer.do(
+            lambda transaction: transaction.many(
+                "insert into job (kind, name, args, due, fence, tries)"
+                " values (?, '', '{}', ?, 0, 0) on conflict (kind, name) do nothing",
+                [(one.kind, now + one.every) for one in self._kinds],
+            )
+        )
 
     def start(self) -> None:
         """Plan what the service itself needs, and begin."""
         self.plan()
-        self._thread = threading.Thread(target=self._loop, name="tallystick-jobs", daemon=True)
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         """Take no more jobs, and wait a little for those that run."""
         self._stop.set()
-        if self._thread is not None:
-            self._thread.join(timeout=10)
-        for thread in list(self._running.values()):
-            thread.join(timeout=5)
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(timeout=10)
 
     @property
     def stopping(self) -> bool:
@@ -150,99 +165,51 @@ class JobLoop:
 
     def run_due(self) -> int:
         """Run everything that is due now, in this thread; return how many jobs that were."""
-        n = 0
-        while (held := self._take()) is not None:
-            self._run(held)
-            n += 1
-        return n
+        return sum(self._once(one) for one in self._kinds)
 
-    def _loop(self) -> None:
-        while not self._stop.wait(self._pause):
+    def _loop(self, job: Job) -> None:
+        while not self._stop.wait(min(job.every, 5.0 * self._pause)):
             with Boundary() as edge:
-                while not self._stop.is_set() and (held := self._take()) is not None:
-                    thread = threading.Thread(target=self._run, args=(held,), daemon=True)
-                    self._running[held.id] = thread
-                    thread.start()
+                self._once(job)
             if edge.error is not None:  # the loop must outlive a full disk
-                _LOG.warning("no job could be taken: %s", edge.error)
+                _LOG.warning("job %s could not be taken: %s", job.kind, edge.error)
 
-    def _take(self) -> Held | None:
-        """Take one job that is due and that nobody holds."""
-        now = self._service.clock()
-        kinds = list(self._kinds)
-        marks = ", ".join("?" * len(kinds))
-        free = "due <= ? and (lease_until is null or lease_until < ?)"
-        with self._service.store.read() as reader:
-            waiting = reader.one(
-                f"select id from job where {free} and kind in ({marks}) limit 1", (now, now, *kinds)
-            )
-        if waiting is None:  # no write, and so no fsync, while nothing is due
-            return None
-
-        def work(transaction: Transaction) -> tuple[Any, ...] | None:
-            found = transaction.one(
-                f"select id, kind, fence from job where {free} and kind in ({marks})"
-                f" order by due limit 1{transaction.skip_locked}",
-                (now, now, *kinds),
-            )
-            if found is None:
-                return None
-            lease = self._kinds[found[1]].lease
-            transaction.run(
-                "update job set lease_by = ?, lease_until = ?, fence = fence + 1 where id = ?",
-                (self._me, now + lease, found[0]),
-            )
-            return found
-
-        found = self._service.writer.do(work)
-        if found is None:
-            return None
-        return Held(
-            service=self._service,
-            id=found[0],
-            kind=found[1],
-            fence=found[2] + 1,
-            lease=self._kinds[found[1]].lease,
-        )
-
-    def _run(self, held: Held) -> None:
-        """Run a job, then plan it again; a failure is kept and tried again later."""
-        job = self._kinds[held.kind]
-        failure: str | None = None
+    def _once(self, job: Job) -> bool:
+        """Run a job if it is due and nobody holds it; return whether it was."""
+        held = self.take(job)
+        if held is None:
+            return False
         with Boundary() as edge:
             job.work(self._service, held)
-        if isinstance(edge.error, LostLease):
-            return
-        if edge.error is not None:
-            _LOG.error("job %s failed", held.kind, exc_info=edge.error)
+        failure = None
+        if edge.error is not None and not isinstance(edge.error, LostLease):
+            _LOG.error("job %s failed", job.kind, exc_info=edge.error)
             failure = f"{type(edge.error).__name__}: {edge.error}"
-        try:
-            self._service.writer.do(lambda transaction: self._finish(transaction, held, failure))
-        except LostLease:
-            pass
-        finally:
-            self._running.pop(held.id, None)
+        with contextlib.suppress(LostLease):
+            held.finish(failure)
+        return True
 
-    def _finish(self, transaction: Transaction, held: Held, failure: str | None) -> None:
-        held.check(transaction)
+    def take(self, job: Job) -> Held | None:
+        """Take a job if it is due and nobody holds it."""
         now = self._service.clock()
-        every = self._kinds[held.kind].every
-        row = transaction.one("select tries from job where id = ?", (held.id,))
-        tries = 0 if row is None else row[0]
-        if failure is not None:
-            # 1 min, 2 min, … up to an hour: a broken job must not fill the log.
-            wait = min(3600.0, 60.0 * 2 ** min(tries, 6))
-            transaction.run(
-                "update job set due = ?, tries = tries + 1, last_error = ?, lease_by = null,"
-                " lease_until = null where id = ?",
-                (now + wait, failure, held.id),
+        due = "kind = ? and name = '' and due <= ? and (lease_until is null or lease_until < ?)"
+        when = (job.kind, now, now)
+        # No write, and so no fsync, while it is not due.
+        if not self._service.read(
+            lambda reader: reader.all(f"select 1 from job where {due}", when)
+        ):
+            return None
+
+        def work(transaction: Transaction) -> Held | None:
+            taken = transaction.run(
+                f"update job set lease_by = ?, lease_until = ?, fence = fence + 1 where {due}",
+                (self._me, now + job.lease, *when),
             )
-        else:
-            transaction.run(
-                "update job set due = ?, tries = 0, last_error = null, last_done = ?,"
-                " lease_by = null, lease_until = null where id = ?",
-                (now + every, now, held.id),
-            )
+            sql = "select fence from job where kind = ? and name = ''"
+            [(fence,)] = transaction.all(sql, (job.kind,))
+            return Held(self._service, job, fence) if taken else None
+
+        return self._service.writer.do(work)
 
 
 # Figures for Prometheus: how much came, how long it took, what was noticed.
@@ -326,10 +293,8 @@ def _of_the_process(service: Service) -> str:
     waiting = "tallystick_questions_waiting", "gauge", "Questions that wait for an answer."
     queued = "tallystick_queue_bytes", "gauge", "Bytes that wait for the writer."
     took = "tallystick_commit_seconds"
-    steps = [(f"{top:g}", n) for top, n in sorted(held.buckets.items())]
     lines = [
-        *(f"# HELP {took} How long commits take.", f"# TYPE {took} histogram"),
-        *(f'{took}_bucket{{le="{top}"}} {n}' for top, n in [*steps, ("+Inf", held.commits)]),
+        *(f"# HELP {took} How long commits take.", f"# TYPE {took} summary"),
         *(f"{took}_sum {held.seconds:.6f}", f"{took}_count {held.commits}"),
     ]
     blocks = _block(*waiting, [({}, len(service.worker.waiting()))])
@@ -409,13 +374,12 @@ class Service:
         self.door = Doorkeeper(self)
         self.memory: dict[str, Any] = {}
         """What a file keeps between requests (counters, caches), by the name of the file."""
-        self._rollbacks: list[Callable[[], None]] = []
+        self._remembered: dict[str, dict[Any, Any]] = {}
         self.writer = Writer(store, on_rollback=self.forget)
         self.jobs = JobLoop(self, jobs, pause=self.config.job_pause)
-        self.problem_page: Callable[[HttpProblem], Response] = plain_problem_page
         self._readers = ThreadPoolExecutor(max_workers=8, thread_name_prefix="tallystick-read")
         self._waiters = ThreadPoolExecutor(max_workers=16, thread_name_prefix="tallystick-wait")
-        self.worker = WorkerLanes(store.address())
+        self.worker = Workers(store.address())
         self._closers: list[Callable[[], None]] = []
         self._closed = False
 
@@ -437,28 +401,22 @@ class Service:
         # Ten slow questions must not hold up a read that takes a millisecond.
         return await asyncio.get_running_loop().run_in_executor(self._waiters, work)
 
-    async def commit(
-        self,
-        work: Callable[[Transaction], _T],
-        *,
-        size: int = 1024,
-        together: Together | None = None,
-    ) -> _T:
+    async def commit(self, work: Callable[[Transaction], _T], *, size: int = 1024) -> _T:
         """Write: *work* runs in the writer's transaction; the answer comes after the commit."""
-        return await self.writer.commit(work, size=size, together=together)
+        return await self.writer.commit(work, size=size)
 
-    def on_rollback(self, forget: Callable[[], None]) -> None:
-        """Call *forget* whenever something was undone: what it remembers may never have been."""
-        self._rollbacks.append(forget)
+    def remembered(self, what: str) -> dict[Any, Any]:
+        """Return what is remembered of the database: whenever something is undone, it is empty."""
+        return self._remembered.setdefault(what, {})
 
     def on_close(self, close: Callable[[], None]) -> None:
-        """Call *close* when the service ends."""
+        """Call *close* when the service has ended."""
         self._closers.append(close)
 
     def forget(self) -> None:
         """Drop what is remembered of the database: something was undone or deleted."""
-        for forget in self._rollbacks:
-            forget()
+        for known in self._remembered.values():
+            known.clear()
 
     def start(self) -> None:
         """Begin the jobs."""
@@ -471,10 +429,14 @@ class Service:
             return
         self._closed = True
         self.jobs.stop()
-        for close in self._closers:
-            close()
+        with Boundary() as edge:  # a store that is away must not stop the end
+            self.door.write_used()
+        if edge.error is not None:
+            _LOG.warning("when keys were last used was not kept: %s", edge.error)
         self.worker.close()
         self.writer.stop()
         self._waiters.shutdown(wait=True, cancel_futures=True)
         self._readers.shutdown(wait=True, cancel_futures=True)
         self.store.close()
+        for close in self._closers:
+            close()

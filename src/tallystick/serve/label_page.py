@@ -7,16 +7,11 @@ its Content-Security-Policy allows its own style and script only, and foreign te
 
 from __future__ import annotations
 
-import re
 import secrets
-import socket
 import webbrowser
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, urlsplit
-
-from markupsafe import Markup, escape
+from urllib.parse import parse_qs
 
 from tallystick.errors import InputError, TallystickError
 from tallystick.table.session import Answer, Ask
@@ -27,18 +22,6 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-_PAGES = Path(__file__).parent / "pages"
-"""Template, style and script are those of the service: there is one labelling page."""
-_POLICY = (
-    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self';"
-    " base-uri 'none'; frame-ancestors 'none'"
-)
-_HEADERS = {
-    "Content-Security-Policy": _POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
 _MOST_BYTES = 64 * 1024
 """An answer is a few words; a longer form is refused."""
 
@@ -58,16 +41,17 @@ def label_app(work: Work, tokens: Mapping[str, str]) -> Starlette:
     tokens
         The secret in each reader's link, token to reader.
     """
-    from jinja2 import Environment, FileSystemLoader
     from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
     from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
     from starlette.routing import Route
 
-    from tallystick.serve.pages.site import ASSETS, asset
+    from tallystick.serve.auth import HttpProblem, check_origin
+    from tallystick.serve.pages.site import ASSETS, asset, templates
+    from tallystick.serve.routes import HEADERS, body_of
 
-    loader = FileSystemLoader(_PAGES / "templates")
-    pages = Environment(loader=loader, autoescape=True, trim_blocks=True)
-    template = pages.get_template("label.html")
+    template = templates().get_template("label.html")
 
     def page(
         reader: str, query: Mapping[str, str], *, problem: str = "", status: int = 200
@@ -75,56 +59,46 @@ def label_app(work: Work, tokens: Mapping[str, str]) -> Starlette:
         try:
             shown = _shown(work, reader, query, problem=problem)
         except TallystickError as error:  # the next batch could not be written
-            return PlainTextResponse(f"Nothing can be drawn: {error}", 503, headers=_HEADERS)
-        return HTMLResponse(template.render(shown), status_code=status, headers=_HEADERS)
+            return PlainTextResponse(f"Nothing can be drawn: {error}", 503, headers=HEADERS)
+        return HTMLResponse(template.render(shown), status_code=status, headers=HEADERS)
 
     async def show(request: Request) -> Response:
         reader = tokens.get(request.path_params["token"])
-        if reader is None or not _is_local(request):
-            return PlainTextResponse("There is no such page.", 404, headers=_HEADERS)
+        if reader is None:
+            return PlainTextResponse("There is no such page.", 404, headers=HEADERS)
         if request.method != "POST":
             return page(reader, request.query_params)
-        origin = request.headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != request.headers.get("host"):
-            return PlainTextResponse(
-                "Answers are taken from this page only.", 403, headers=_HEADERS
-            )
-        body = await request.body()
-        if len(body) > _MOST_BYTES:
-            return PlainTextResponse("The answer is too long.", 413, headers=_HEADERS)
-        form = {
-            name: given[-1] for name, given in parse_qs(body.decode("utf-8", "replace")).items()
-        }
         try:
+            check_origin(request.headers)
+            body = await body_of(request, _MOST_BYTES)
+            form = {
+                name: given[-1] for name, given in parse_qs(body.decode(errors="replace")).items()
+            }
             _take(work, reader, form)
+        except HttpProblem as problem:
+            return PlainTextResponse(problem.detail, problem.status, headers=HEADERS)
         except TallystickError as error:
             return page(reader, {}, problem=f"Not saved: {error}", status=409)
-        return RedirectResponse(request.url.path, 303, headers=_HEADERS)
+        return RedirectResponse(request.url.path, 303, headers=HEADERS)
 
-    def sent(name: str, kind: str) -> Any:
-        content = asset(name)
-
-        async def send(request: Request) -> Response:
-            return Response(content, media_type=kind, headers=_HEADERS)
-
-        return send
+    async def send(request: Request) -> Response:
+        name = request.url.path.removeprefix("/")
+        return Response(asset(name), media_type=dict(ASSETS)[name], headers=HEADERS)
 
     return Starlette(
         routes=[
             Route("/r/{token}", show, methods=["GET", "POST"]),
-            *(Route(f"/{name}", sent(name, kind)) for name, kind in ASSETS),
-        ]
+            *(Route(f"/{name}", send) for name, _ in ASSETS),
+        ],
+        # The browser must ask for this machine by its own name: no other site may.
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
     )
-
-
-def _is_local(request: Request) -> bool:
-    """Say whether the browser asked for this machine by its own name: no other site may."""
-    host = (request.headers.get("host") or "").rpartition(":")[0]
-    return host in ("127.0.0.1", "localhost", "[::1]")
 
 
 def _shown(work: Work, reader: str, query: Mapping[str, str], *, problem: str) -> dict[str, Any]:
     """Return what the page shows to a reader now: the next item, or an earlier one to correct."""
+    from tallystick.serve.pages.label import NOTHING
+
     session = work.session
     mine = {one.number: (one, answer) for one, answer in work.given(reader)}
     wanted = query.get("ask", "")
@@ -138,14 +112,16 @@ def _shown(work: Work, reader: str, query: Mapping[str, str], *, problem: str) -
     waiting = len(session.open_asks(reader))
     done = sum(one.reader == reader for one in session.answers.values())
     together = [] if ask is None else work.beside(ask)
+    named = session.head.show
     shown = [
-        {"here": ask is not None and one.number == ask.number, "cells": _marked(work, cells)}
+        {
+            "here": ask is not None and one.number == ask.number,
+            "cells": list(zip(named, cells, strict=True)),
+        }
         for one, cells in zip(together, work.shown(together), strict=True)
     ]
-    said = ""
-    if "estimate" in query:
-        said = work.result(final=False).verdict
     return {
+        **NOTHING,
         "asking": ask is not None,
         "ask": ask.number if ask is not None else -1,
         "closing": closing,
@@ -165,75 +141,12 @@ def _shown(work: Work, reader: str, query: Mapping[str, str], *, problem: str) -
             {"number": number + 1, "name": one.item or str(one.row + 1), "label": _words(answer)}
             for number, (one, answer) in reversed(mine.items())
         ],
-        "estimate": said,
+        "estimate": work.result().verdict if "estimate" in query else "",
         "offer_estimate": True,
         "problem": problem,
-        "buys": "",
-        "home": "",
         "hidden": {"correct": "1"} if earlier >= 0 else {},
         "blindness": work.blindness,
     }
-
-
-def _marked(work: Work, cells: tuple[str, ...]) -> list[tuple[str, Markup]]:
-    named = zip(work.session.head.show, cells, strict=True)
-    return [(name, marked(cell)) for name, cell in named]
-
-
-def marked(text: str) -> Markup:
-    r"""Render the Markdown that models write: headings, lists, bold, italic, code. Nothing else.
-
-    Everything is escaped first, so no tag, link or image of the text reaches the page.
-
-    >>> print(marked("# A <b>\n- **x** `y`"))
-    <h3>A &lt;b&gt;</h3><ul><li><strong>x</strong> <code>y</code></li></ul>
-    """
-    blocks: list[str] = []
-    for place, part in enumerate(re.split(r"^```.*$", str(escape(text)), flags=re.MULTILINE)):
-        if place % 2:
-            blocks.append(f"<pre>{part.strip()}</pre>")
-            continue
-        for block in re.split(r"\n\s*\n", part):
-            blocks += _block(block)
-    return Markup("".join(blocks))  # escaped above, tags are ours
-
-
-def _block(block: str) -> list[str]:
-    """Render lines: headings, runs of list items, and paragraphs."""
-    found: list[str] = []
-    items: list[str] = []
-    words: list[str] = []
-
-    def close() -> None:
-        if items:
-            found.append(f"<ul>{''.join(f'<li>{one}</li>' for one in items)}</ul>")
-            items.clear()
-        if words:
-            found.append(f"<p>{'<br>'.join(words)}</p>")
-            words.clear()
-
-    for line in block.splitlines():
-        heading = re.fullmatch(r"#{1,6} +(.+)", line)
-        item = re.fullmatch(r" *(?:[-*+]|\d+[.)]) +(.+)", line)
-        if heading:
-            close()
-            found.append(f"<h3>{_inline(heading[1])}</h3>")
-        elif item:
-            if words:
-                close()
-            items.append(_inline(item[1]))
-        elif line.strip():
-            if items:
-                close()
-            words.append(_inline(line))
-    close()
-    return found
-
-
-def _inline(text: str) -> str:
-    text = re.sub(r"`([^`]+)`", r"<code>\1</code>", text)
-    text = re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", text)
-    return re.sub(r"(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])", r"<em>\1</em>", text)
 
 
 def _current(work: Work, reader: str) -> tuple[Ask | None, str]:
@@ -241,7 +154,7 @@ def _current(work: Work, reader: str) -> tuple[Ask | None, str]:
     waiting = work.session.open_asks(reader)
     if not waiting and reader == work.session.head.readers[0]:
         if work.standing().stop is not None:
-            return None, work.result(final=False).verdict
+            return None, work.result().verdict
         waiting = list(work.next())
     if waiting:
         return waiting[0], ""
@@ -297,18 +210,12 @@ def serve_labels(
     """
     try:
         import uvicorn
-        from starlette.applications import Starlette  # noqa: F401  # found before a port is taken
+
+        from tallystick.serve.app import bound
     except ImportError as error:
         raise InputError(_ABSENT) from error
     tokens = {secrets.token_urlsafe(12): reader for reader in work.session.head.readers}
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listening:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listening.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise InputError(
-                f"port {port} cannot be used ({error.strerror}): leave out --port"
-            ) from error
+    with bound("127.0.0.1", port) as listening:
         address = f"http://127.0.0.1:{listening.getsockname()[1]}"
         for token, reader in tokens.items():
             only = " (disagreements only)" if reader == "3" else ""

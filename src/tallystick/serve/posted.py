@@ -22,7 +22,7 @@ from tallystick.serve.alerts import AlertNote, raise_alert
 from tallystick.serve.auth import Fix, HttpProblem
 from tallystick.serve.database import Reader, Store, Transaction
 from tallystick.serve.routes import Incoming, route
-from tallystick.serve.streams import find_stream
+from tallystick.serve.streams import find_stream, new_version
 
 _MOST = 2 * 1024 * 1024
 
@@ -134,7 +134,7 @@ async def post_result(incoming: Incoming) -> PostedKept:
                 muted=stream.settings.is_muted(now),
             )
             raise_alert(transaction, note, now=now)
-        transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
+        new_version(transaction, stream)
         return PostedKept(ident, changed)
 
     return await service.commit(work)

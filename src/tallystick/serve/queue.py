@@ -1,37 +1,38 @@
-r"""A draw with known probabilities: strata from votes, (W1) of ``label`` between them, `u` inside.
+r"""A draw with known probabilities: strata from votes, then the draw of `label` sessions.
 
 The next stratum is drawn with
 
 .. math:: q_h = \tfrac12 R_h/R + \tfrac12 R_h s_h/\sum_j R_j s_j   \tag{W1}
 
-and inside it comes the next row in the order of `u`, mixed with the seed of the draw. Mixing is
-needed: rows that an earlier draw left over have large `u`, new rows have any, and without it new
-rows would come first. Inside a stratum the draw is a simple random sample without replacement, and
-B draws take each of its :math:`N_h` rows with probability :math:`B q_h / N_h`, with :math:`q_h` at
-the first draw: exact while all spreads are alike, and to first order in :math:`B/N` else. The
-sizes that came out, :math:`n_h/N_h`, would be noisier: a stratum with 2 labels in place of 4 looks
-like another design, and `score` then has to widen its interval.
+and inside it every row is equally likely (`tallystick.sampling.draws.draw_batch`). So inside a
+stratum the draw is a simple random sample without replacement, and B draws take each of its
+:math:`N_h` rows with probability :math:`B q_h / N_h`, with :math:`q_h` at the first draw: exact
+while all spreads are alike, and to first order in :math:`B/N` else. The sizes that came out,
+:math:`n_h/N_h`, would be noisier: a stratum with 2 labels in place of 4 looks like another design,
+and `score` then has to widen its interval.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tallystick.errors import InputError
 from tallystick.serve.auth import Span, span_of
 from tallystick.serve.database import Reader, Store
 from tallystick.serve.ingest import TRUTH, unpack_codes
-from tallystick.serve.streams import StreamRecord
+from tallystick.serve.streams import StreamRecord, find_stream
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from tallystick.sampling.votes import Floats, Ints
+
+MOST_ROWS = 10_000
+"""Rows of one draw: months of reading."""
 
 MOST_PATTERNS = 5_000
 """With more patterns the votes say too little of how rows are alike: one stratum per system."""
@@ -68,14 +69,7 @@ class FramePlan:
     rows: tuple[DrawnRow, ...]
 
 
-def plan_frame(
-    found: DrawPopulation,
-    *,
-    budget: int,
-    overlap: float,
-    labels: Mapping[int, int],
-    seed: int,
-) -> FramePlan:
+def plan_frame(found: DrawPopulation, *, budget: int, overlap: float, seed: int) -> FramePlan:
     """Draw *budget* rows.
 
     Parameters
@@ -86,39 +80,34 @@ def plan_frame(
         How many rows.
     overlap
         The share of them that two people read.
-    labels
-        How many rows of each labelled pattern there are: they steer the draw, nothing else.
     seed
         Makes the draw again from the same rows.
     """
     import numpy as np
 
-    from tallystick.sampling.draws import drawing_probabilities, drawn_strata
+    from tallystick.sampling.draws import (
+        DrawJournal,
+        LabelStrata,
+        draw_batch,
+        drawing_probabilities,
+    )
 
-    if not 1 <= budget <= 100_000:
-        raise InputError(f"budget must be between 1 and 100,000 rows, got {budget!r}")
+    if not 1 <= budget <= MOST_ROWS:
+        raise InputError(f"budget must be between 1 and {MOST_ROWS:,} rows, got {budget!r}")
     if not found.row.size:
         raise InputError("every row is labelled or drawn already: there is nothing to draw")
     rng = np.random.default_rng(seed)
     of, plans = _strata(found)
-    spread = _spread(found, plans, labels)
+    none = np.zeros(len(plans), np.int64)
+    strata = LabelStrata(of=of, side=none, guess=np.full((len(plans), 2), 0.5))
+    spread, sizes = _spread(found, plans), strata.sizes
+    begun = DrawJournal.empty(sizes)
+    drawn = draw_batch(strata, begun, size=budget, spread=spread, rng=rng)
 
-    # Inside a stratum: the order of u, mixed with the seed.
-    order = np.lexsort((mixed(found.u, seed), of))
-    sizes = np.bincount(of, minlength=len(plans)).astype(np.int64)
-    starts = np.cumsum(sizes) - sizes
-    left = sizes.copy()
-    budget = min(budget, int(sizes.sum()))
-    rate = np.minimum(budget * drawing_probabilities(sizes, spread) / sizes, 1.0)
-    rows: list[tuple[int, int]] = []
-    for h in drawn_strata(sizes, spread, rng.random(budget))[0].tolist():  # (W1)
-        rows.append((int(found.row[order[starts[h] + sizes[h] - left[h]]]), h))
-        left[h] -= 1
-
-    taken = sizes - left
+    n, taken = drawn.n_draws, np.bincount(drawn.stratum, minlength=len(plans))
+    rate = np.minimum(n * drawing_probabilities(sizes, spread) / sizes, 1.0)
     rate = np.where(taken == sizes, 1.0, rate)  # all of them: no chance is left
-    twice = min(len(rows), ceil(round(overlap * len(rows), 6)))
-    second = set(rng.choice(len(rows), size=twice, replace=False).tolist())
+    second = set(rng.choice(n, size=min(n, ceil(round(overlap * n, 6))), replace=False).tolist())
     return FramePlan(
         as_of=found.as_of,
         seed=seed,
@@ -128,31 +117,14 @@ def plan_frame(
         ),
         rows=tuple(
             DrawnRow(
-                row=row,
-                stratum=h,
+                row=int(found.row[item]),
+                stratum=int(h),
                 probability=float(rate[h]),
                 readers=2 if k in second else 1,
             )
-            for k, (row, h) in enumerate(rows)
+            for k, (item, h) in enumerate(zip(drawn.item, drawn.stratum, strict=True))
         ),
     )
-
-
-def mixed(u: Ints, seed: int) -> NDArray[np.uint64]:
-    """Return another random order of the same rows (the mixer of splitmix64).
-
-    >>> import numpy as np
-    >>> (mixed(np.array([1, 2]), 1) == mixed(np.array([1, 2]), 2)).any()
-    np.False_
-    """
-    import numpy as np
-
-    with np.errstate(over="ignore"):
-        z = np.asarray(u).astype(np.uint64) ^ np.uint64(seed * 0x9E3779B97F4A7C15 % 2**64)
-        z += np.uint64(0x9E3779B97F4A7C15)
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            z = (z ^ (z >> np.uint64(shift))) * np.uint64(factor)
-        return np.asarray(z ^ (z >> np.uint64(31)))
 
 
 def _strata(found: DrawPopulation) -> tuple[Ints, list[tuple[str, tuple[int, ...]]]]:
@@ -199,30 +171,28 @@ def _votes(found: DrawPopulation, patterns: Sequence[int]) -> Ints:
     return table
 
 
-def _spread(
-    found: DrawPopulation, plans: list[tuple[str, tuple[int, ...]]], labels: Mapping[int, int]
-) -> Floats:
+def _spread(found: DrawPopulation, plans: list[tuple[str, tuple[int, ...]]]) -> Floats:
     """Return one spread per stratum from labels that are there; without labels all are alike."""
     import numpy as np
 
     from tallystick.sampling.draws import class_spread
 
     by_votes: dict[bytes, list[tuple[int, int]]] = {}
-    for pattern, n in labels.items():
-        packed = found.codes.get(pattern, b"")
+    for pattern, n in found.labels.items():
+        packed = found.codes[pattern]
         truth = found.words.truth_of(packed)
         if truth is not None:
             by_votes.setdefault(found.words.votes_of(packed), []).append((truth, n))
-    strata: list[int] = []
-    values: list[int] = []
-    for h, (_, patterns) in enumerate(plans):
-        for pattern in patterns:
-            for truth, n in by_votes.get(found.codes[pattern], ()):
-                strata += [h] * n
-                values += [truth] * n
+    taught = [
+        (h, truth, n)
+        for h, (_, patterns) in enumerate(plans)
+        for pattern in patterns
+        for truth, n in by_votes.get(found.codes[pattern], ())
+    ]
+    strata, truths, times = np.array(taught, dtype=np.int64).reshape(-1, 3).T
     classes = max(2, len(found.words.classes))
-    where, what = np.array(strata, dtype=np.int64), np.array(values, dtype=np.float64)
-    return class_spread(where, what, len(plans), n_classes=classes)
+    values = truths.repeat(times).astype(np.float64)
+    return class_spread(strata.repeat(times), values, len(plans), n_classes=classes)
 
 
 # With which probability each labelled row was chosen.
@@ -275,8 +245,10 @@ class Chances:
         Rows whose labels are left out, because a draw could have taken them and did not.
     waiting
         Rows that were read after the first open draw: they count as soon as that is read.
-    skipped, disagreed
-        Draws that were read and have no truth.
+    skipped
+        Draws that people could not answer.
+    rows
+        All rows with a truth.
     """
 
     frames: tuple[DrawnFrame, ...] = ()
@@ -285,12 +257,7 @@ class Chances:
     undrawn: frozenset[int] = frozenset()
     waiting: frozenset[int] = frozenset()
     skipped: int = 0
-    disagreed: int = 0
     rows: Mapping[int, LabelledRow] = field(default_factory=dict)
-
-    def probability(self, row: int) -> float | None:
-        """Return the probability of a row with a truth; None if its label is left out."""
-        return 1.0 if row in self.apart else self.drawn.get(row)
 
     def has_draws(self, span: Span) -> bool:
         """Say whether a row of a span was drawn and has a label."""
@@ -308,8 +275,8 @@ class Chances:
         """
         known = {
             ident: p
-            for ident, row in self.rows.items()
-            if span.covers(row.bucket) and (p := self.probability(ident))
+            for ident, p in {**self.drawn, **dict.fromkeys(self.apart, 1.0)}.items()
+            if p and span.covers(self.rows[ident].bucket)
         }
         if way == "drawn" or not known:
             return known
@@ -323,40 +290,11 @@ def even(u: int) -> float:
     >>> 0 <= even(12345) < 1, even(1) == even(1)
     (True, True)
     """
-    import hashlib
-
     return int.from_bytes(hashlib.blake2b(b"%d" % u, digest_size=7).digest(), "big") / 2**56
 
 
-@dataclass(frozen=True)
 class DrawnFrame:
-    """One frame: its rates by stratum, and where a row belongs."""
-
-    as_of: int
-    span: Span
-    rate: tuple[float, ...]
-    place: Mapping[tuple[str, int], int]
-    whole: Mapping[str, int]
-    stratum: Mapping[int, int]
-
-    def of(self, row: LabelledRow) -> float:
-        """Return the probability with which this frame took a row, 0 if it could not."""
-        if row.first > self.as_of or not self.span.covers(row.bucket):
-            return 0.0
-        known = self.stratum.get(row.id)
-        if known is None:
-            known = self.place.get((row.system, row.votes), self.whole.get(row.system))
-        return 0.0 if known is None else self.rate[known]
-
-
-def drawn_frame(
-    as_of: int,
-    span: Span,
-    strata: Sequence[tuple[str, Sequence[int], float]],
-    drawn: Mapping[int, int],
-    share: float,
-) -> DrawnFrame:
-    """Return the rates of a frame, from what has been read of it.
+    """One frame: its rates by stratum, and where a row belongs.
 
     Parameters
     ----------
@@ -369,30 +307,36 @@ def drawn_frame(
     share
         The share of the draws that have been read.
     """
-    return DrawnFrame(
-        as_of=as_of,
-        span=span,
-        rate=tuple(share * p for _, _, p in strata),
-        place={
+
+    def __init__(
+        self,
+        as_of: int,
+        span: Span,
+        strata: Sequence[tuple[str, Sequence[int], float]],
+        drawn: Mapping[int, int],
+        share: float,
+    ) -> None:
+        self.as_of, self.span, self._drawn = as_of, span, drawn
+        self._rate = [share * p for _, _, p in strata]
+        self._place = {
             (system, pattern): h
             for h, (system, patterns, _) in enumerate(strata)
             for pattern in patterns
-        },
-        whole={system: h for h, (system, patterns, _) in enumerate(strata) if not patterns},
-        stratum=drawn,
-    )
+        }
+        self._whole = {system: h for h, (system, patterns, _) in enumerate(strata) if not patterns}
+
+    def of(self, row: LabelledRow) -> float:
+        """Return the probability with which this frame took a row, 0 if it could not."""
+        if row.first > self.as_of or not self.span.covers(row.bucket):
+            return 0.0
+        known = self._drawn.get(row.id)
+        if known is None:
+            known = self._place.get((row.system, row.votes), self._whole.get(row.system))
+        return 0.0 if known is None else self._rate[known]
 
 
 def either(frames: Sequence[DrawnFrame], row: LabelledRow) -> float:
-    """Return the probability that one of several frames took a row (Q1).
-
-    Parameters
-    ----------
-    frames
-        The frames, in order.
-    row
-        The row.
-    """
+    """Return the probability that one of several frames took a row (Q1)."""
     missed = 1.0
     for frame in frames:
         missed *= 1.0 - frame.of(row)
@@ -407,12 +351,11 @@ def chances(reader: Reader, stream: StreamRecord) -> Chances:
     )
     if not found:
         return Chances()
-    words = words_of(reader, stream)
-    labelled = _labelled(reader, stream, words)
+    labelled = _labelled(reader, stream)
     frames: list[DrawnFrame] = []
-    settled: dict[int, int] = {}
+    settled: set[int] = set()
     waiting: set[int] = set()
-    lost = {"skipped": 0, "disagreed": 0}
+    states: Counter[str] = Counter()
     for ident, span, as_of, strata, created in found:
         draws = reader.all(
             "select row_id, stratum, state from draw where frame = ? order by place", (ident,)
@@ -422,62 +365,37 @@ def chances(reader: Reader, stream: StreamRecord) -> Chances:
             (k for k, (row, _, s) in enumerate(draws) if s == "open" and row not in labelled),
             len(draws),
         )
-        for k, (row, _, state) in enumerate(draws):
-            if state in lost:
-                lost[state] += 1
-            if row in labelled and k < read:
-                settled[row] = len(frames)
-            elif row in labelled:
-                waiting.add(row)
+        states.update(state for _, _, state in draws)
+        for k, (row, _, _) in enumerate(draws):
+            if row in labelled:
+                (settled if k < read else waiting).add(row)
         parts = [(one["system"], one["patterns"], one["rate"]) for one in json.loads(strata)]
         seen = span_of(span or "", [], now=created)
         places = {row: h for row, h, _ in draws}
-        frames.append(drawn_frame(as_of, seen, parts, places, read / max(1, len(draws))))
-    chosen = _Chosen(frames=frames, settled=settled, waiting=waiting, lost=lost)
-    return _sorted(labelled, chosen, _first_labels(reader, stream))
+        frames.append(DrawnFrame(as_of, seen, parts, places, read / max(1, len(draws))))
 
-
-@dataclass(frozen=True, kw_only=True)
-class _Chosen:
-    """What the draws have chosen, and what has been read of it."""
-
-    frames: list[DrawnFrame]
-    settled: Mapping[int, int]
-    waiting: set[int]
-    lost: Mapping[str, int]
-
-
-def _sorted(
-    labelled: Mapping[int, LabelledRow],
-    chosen: _Chosen,
-    known_since: Mapping[int, int],
-) -> Chances:
-    """Say of each labelled row how it was chosen."""
-    frames = chosen.frames
-    drawn: dict[int, float] = {}
     apart: set[int] = set()
     undrawn: set[int] = set()
-    for ident, row in labelled.items():
-        if ident in chosen.settled:
-            drawn[ident] = either(frames, row)
-        elif ident not in chosen.waiting:
-            could = [f.as_of for f in frames if f.as_of >= row.first and f.span.covers(row.bucket)]
-            before = not could or known_since.get(ident, 0) <= min(could)
-            (apart if before else undrawn).add(ident)
+    since = _first_labels(reader, stream)
+    for ident in labelled.keys() - settled - waiting:
+        row = labelled[ident]
+        could = [f.as_of for f in frames if f.as_of >= row.first and f.span.covers(row.bucket)]
+        before = not could or since.get(ident, 0) <= min(could)
+        (apart if before else undrawn).add(ident)
     return Chances(
         frames=tuple(frames),
-        drawn=drawn,
+        drawn={ident: either(frames, labelled[ident]) for ident in settled},
         apart=frozenset(apart),
         undrawn=frozenset(undrawn),
-        waiting=frozenset(chosen.waiting),
-        skipped=chosen.lost["skipped"],
-        disagreed=chosen.lost["disagreed"],
+        waiting=frozenset(waiting),
+        skipped=states["skipped"],
         rows=labelled,
     )
 
 
-def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> dict[int, LabelledRow]:
+def _labelled(reader: Reader, stream: StreamRecord) -> dict[int, LabelledRow]:
     """Return the rows with a truth, each with the number of its votes without that truth."""
+    words = words_of(reader, stream)
     numbers: dict[bytes, int] = {}
     found: dict[int, LabelledRow] = {}
     for *row, packed in reader.all(
@@ -578,86 +496,84 @@ class DrawPopulation:
     ----------
     as_of
         The last batch that was seen.
-    row, pattern, u
-        Number, pattern and place in any draw of each row.
+    row, pattern
+        Number and pattern of each row.
     system, systems
         Which system each row belongs to, and their names.
     codes
         Pattern number to its label codes, for every pattern of the stream.
     words
         The votes behind the codes.
+    labels
+        How many rows of each labelled pattern there are: they steer the draw, nothing else.
     """
 
     as_of: int
     row: Ints
     pattern: Ints
-    u: Ints
     system: Ints
     systems: tuple[str, ...]
     codes: Mapping[int, bytes]
     words: Words
+    labels: Mapping[int, int] = field(default_factory=dict)
 
 
-def population(
-    store: Store, stream: StreamRecord, *, low: int | None = None, high: int | None = None
-) -> DrawPopulation:
-    """Read the rows that may be drawn now.
-
-    Parameters
-    ----------
-    store, stream
-        Where they are.
-    low, high
-        The first and the last hour since 1970 that count; None for no end.
-    """
-    import numpy as np
-
+def planned(
+    store: Store, name: str, budget: int, overlap: float, span: Span, seed: int
+) -> FramePlan:
+    """Draw rows of a stream: what the worker does."""
     # One snapshot for words and rows: a vote that comes meanwhile makes patterns nobody read.
     with store.snapshot() as reader:
-        newest = reader.one("select max(seq) from batch where stream = ?", (stream.id,))
-        as_of = int((newest and newest[0]) or 0)
-        words = words_of(reader, stream)
-        codes = {
-            ident: bytes(packed)
-            for ident, packed in reader.all(
-                "select id, codes from pattern where stream = ?", (stream.id,)
-            )
-        }
-        drawn = {
-            row
-            for (row,) in reader.all(
-                "select d.row_id from draw d join frame f on f.id = d.frame where f.stream = ?",
-                (stream.id,),
-            )
-        }
-        labelled = {ident for ident, packed in codes.items() if words.truth_of(packed) is not None}
+        found = population(reader, find_stream(reader, name), span)
+    return plan_frame(found, budget=budget, overlap=overlap, seed=seed)
 
-        where = ""
-        values: list[int] = []
-        for bound, sign in ((low, ">="), (high, "<=")):
-            if bound is not None:
-                where, values = where + f" and bucket {sign} ?", [*values, bound]
-        parts: list[Any] = []
-        systems: dict[str, int] = {}
-        for piece in reader.stream(
-            f"select id, pattern, u, system from rows where stream = ? and seq_first <= ?{where}",
-            (stream.id, as_of, *values),
-        ):
-            kept = [
-                (row, pattern, u, systems.setdefault(system, len(systems)))
-                for row, pattern, u, system in piece
-                if pattern not in labelled and row not in drawn
-            ]
-            if kept:
-                parts.append(np.array(kept, dtype=np.int64))
-    table = np.concatenate(parts) if parts else np.empty((0, 4), np.int64)
+
+def population(reader: Reader, stream: StreamRecord, span: Span) -> DrawPopulation:
+    """Read the rows of a span that may be drawn now."""
+    import numpy as np
+
+    newest = reader.one("select max(seq) from batch where stream = ?", (stream.id,))
+    as_of = int((newest and newest[0]) or 0)
+    words = words_of(reader, stream)
+    codes = {
+        ident: bytes(packed)
+        for ident, packed in reader.all(
+            "select id, codes from pattern where stream = ?", (stream.id,)
+        )
+    }
+    labelled = {ident for ident, packed in codes.items() if words.truth_of(packed) is not None}
+    drawn = {
+        row
+        for (row,) in reader.all(
+            "select d.row_id from draw d join frame f on f.id = d.frame where f.stream = ?",
+            (stream.id,),
+        )
+    }
+    counts = reader.all(
+        "select pattern, sum(n) from tally where stream = ? group by pattern", (stream.id,)
+    )
+    where, values = span.condition()
+    parts = [np.empty((0, 3), np.int64)]
+    systems: dict[str, int] = {}
+    for piece in reader.stream(
+        f"select id, pattern, system from rows r where stream = ? and seq_first <= ?{where}"
+        f" order by {reader.in_order()}",
+        (stream.id, as_of, *values),
+    ):
+        kept = [
+            (row, pattern, systems.setdefault(system, len(systems)))
+            for row, pattern, system in piece
+            if pattern not in labelled and row not in drawn
+        ]
+        parts.append(np.array(kept, dtype=np.int64).reshape(-1, 3))
+    row, pattern, system = np.concatenate(parts).T
     return DrawPopulation(
         as_of=as_of,
-        row=table[:, 0],
-        pattern=table[:, 1],
-        u=table[:, 2],
-        system=table[:, 3],
+        row=row,
+        pattern=pattern,
+        system=system,
         systems=tuple(systems),
         codes=codes,
         words=words,
+        labels={ident: int(n) for ident, n in counts if n > 0 and ident in labelled},
     )

@@ -11,18 +11,15 @@ import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import msgspec
 
 from tallystick.results import count
 from tallystick.serve.auth import Span, span_of
-from tallystick.serve.database import Reader, Store, Transaction
-from tallystick.serve.ingest import TRUTH
+from tallystick.serve.database import Reader, Transaction
 from tallystick.serve.jobs import Service
-from tallystick.serve.queue import Chances, FramePlan, plan_frame, population
-from tallystick.serve.streams import StreamRecord, find_stream
-from tallystick.serve.worker import WorkerOrder
+from tallystick.serve.queue import Chances, FramePlan
+from tallystick.serve.streams import StreamRecord, find_stream, new_version
 
 GRAVE = 0.05
 """Share of rows, or of draws, from which a doubt leaves the decision open."""
@@ -228,53 +225,14 @@ async def make_frame(service: Service, name: str, order: FrameOrder) -> FrameBod
     stream = await service.reading(lambda reader: find_stream(reader, name))
     span = span_of(order.window, [], now=service.clock())
     overlap = stream.settings.overlap if order.overlap is None else order.overlap
-    args = {
-        "stream": name,
-        "budget": order.budget,
-        "overlap": min(max(overlap, 0.0), 1.0),
-        "low": span.low,
-        "high": span.high,
-        "seed": secrets.randbits(62),
-    }
+    given = (order.budget, min(max(overlap, 0.0), 1.0), span, secrets.randbits(62))
     # The scan and its mathematics belong into the worker, so that the server stays quick and small.
-    ask = WorkerOrder(kind="tallystick.serve.queue_doubts:planned", args=args)
-    found = await service.waiting(lambda: service.worker.ask(ask, patience=120.0))
-    plan = msgspec.json.decode(found.body, type=FramePlan)
+    plan: FramePlan = await service.waiting(
+        lambda: service.worker.ask("queue:planned", name, *given, patience=120.0)
+    )
     return await service.commit(
         lambda transaction: _kept(transaction, stream, order, plan, overlap, service.clock())
     )
-
-
-def planned(store: Store, args: dict[str, Any]) -> bytes:
-    """Draw rows: what the worker does."""
-    with store.read() as reader:
-        stream = find_stream(reader, args["stream"])
-        labels = _label_counts(reader, stream)
-    found = population(store, stream, low=args["low"], high=args["high"])
-    plan = plan_frame(
-        found,
-        budget=args["budget"],
-        overlap=args["overlap"],
-        labels=labels,
-        seed=args["seed"],
-    )
-    return msgspec.json.encode(plan)
-
-
-def _label_counts(reader: Reader, stream: StreamRecord) -> dict[int, int]:
-    """Return how many rows of each pattern with a truth there are."""
-    truth = reader.one(
-        "select id from stream_column where stream = ? and name = ?", (stream.id, TRUTH)
-    )
-    if truth is None:
-        return {}
-    return {
-        pattern: int(n)
-        for pattern, n in reader.all(
-            "select pattern, sum(n) from tally where stream = ? group by pattern", (stream.id,)
-        )
-        if n > 0
-    }
 
 
 def _kept(
@@ -320,7 +278,7 @@ def _kept(
         ],
     )
     # Results depend on which rows were drawn: the version makes them be asked again.
-    transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
+    new_version(transaction, stream)
     return next(one for one in frames_of(transaction, stream) if one.id == frame)
 
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from statistics import median
+from typing import Any
 
 import msgspec
 from starlette.responses import Response
@@ -22,7 +23,7 @@ from tallystick.serve.ingest_write import Source, apply, truth_of
 from tallystick.serve.jobs import Service
 from tallystick.serve.queue_doubts import FrameBody, FrameOrder, frames_of, make_frame
 from tallystick.serve.routes import Incoming, route
-from tallystick.serve.streams import StreamRecord, find_stream
+from tallystick.serve.streams import StreamRecord, find_stream, new_version
 
 LEASE = 600.0
 """Seconds for which an item is one person's."""
@@ -171,98 +172,136 @@ def _shown(reader: Reader, stream: StreamRecord, row: int, system: str) -> dict[
     }
 
 
-def answer_turn(
-    service: Service,
-    transaction: Transaction,
-    stream: StreamRecord,
-    person: str,
-    ask: str,
-    value: str | int | bool,
-    *,
-    seconds: float | None = None,
-    note: str = "",
-) -> None:
-    """Keep a label: row, counts and version change in the same transaction."""
-    frame, row = _asked(transaction, stream, person, ask)
-    word = word_of(value)
-    choices = label_choices(transaction, stream)
-    if word not in choices:
-        raise HttpProblem(
-            422,
-            f"{word[:80]!r} is not one of the answers here",
-            [Fix(column="value", value=word[:80], way_out=f"use {', '.join(choices)[:300]}")],
-        )
-    item, system = _names(transaction, stream, row)
-    record = VoteRecord(
-        item=item, system=system, label=LabelRecord(value=word, by=person), replace=True
-    )
-    timed = seconds if seconds is not None and 0 <= seconds < 86_400 else None
-    source = Source(by=person, origin="draw", frame=frame, seconds=timed)
-    apply(service, transaction, stream, [record], source)
-    if note:
-        transaction.run(
-            "update label set note = ? where row_id = ? and annotator = ? and current = 1",
-            (note[:4_000], row, person),
-        )
-    settle(transaction, frame, row)
+@dataclass(frozen=True)
+class Hand:
+    """A person at a stream, inside one transaction: what they may do with an item.
 
+    Parameters
+    ----------
+    service, transaction, stream
+        Where the answer is kept.
+    person
+        Who answers.
+    """
 
-def skip_turn(
-    service: Service,
-    transaction: Transaction,
-    stream: StreamRecord,
-    person: str,
-    ask: str,
-    reason: str,
-) -> None:
-    """Keep that a person could not answer, and why. A skipped row is never drawn again."""
-    frame, row = _asked(transaction, stream, person, ask)
-    transaction.run(
-        "update label set current = 0 where row_id = ? and annotator = ? and current = 1"
-        " and value is null",
-        (row, person),
-    )
-    transaction.run(
-        "insert into label (row_id, stream, annotator, value, reason, at, origin, frame, current)"
-        " values (?, ?, ?, null, ?, ?, 'draw', ?, 1)",
-        (row, stream.id, person, reason.strip()[:4_000] or "no reason", service.clock(), frame),
-    )
-    settle(transaction, frame, row)
-    transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
+    service: Service
+    transaction: Transaction
+    stream: StreamRecord
+    person: str
 
+    def answer(self, given: LabelAnswer) -> None:
+        """Keep a label: row, counts and version change in the same transaction."""
+        frame, row = self._asked(given.ask)
+        word = word_of(given.value if given.value is not None else "")
+        choices = label_choices(self.transaction, self.stream)
+        if word not in choices:
+            raise HttpProblem(
+                422,
+                f"{word[:80]!r} is not one of the answers here",
+                [Fix(column="value", value=word[:80], way_out=f"use {', '.join(choices)[:300]}")],
+            )
+        seconds = given.seconds
+        timed = seconds if seconds is not None and 0 <= seconds < 86_400 else None
+        self.label(self._names(row), word, Source(self.person, "draw", None, None, frame, timed))
+        if given.note:
+            self.transaction.run(
+                "update label set note = ? where row_id = ? and annotator = ? and current = 1",
+                (given.note[:4_000], row, self.person),
+            )
+        settle(self.transaction, frame, row)
 
-def undo_turn(
-    service: Service, transaction: Transaction, stream: StreamRecord, person: str
-) -> None:
-    """Take a person's last answer back, within five minutes; the item is theirs again."""
-    now = service.clock()
-    last = _last(transaction, stream, person, now)
-    if last is None:
-        raise HttpProblem(
-            409,
-            "there is no answer of the last five minutes to take back",
-            [Fix(way_out="send a label with 'replace': true to correct an older one")],
+    def label(self, name: tuple[str, str], value: Any, source: Source) -> None:
+        """Set this person's label of a row, or take it back."""
+        label = LabelRecord(value=value, by=self.person)
+        record = VoteRecord(item=name[0], system=name[1], label=label, replace=True)
+        apply(self.service, self.transaction, self.stream, [record], source)
+
+    def skip(self, ask: str, reason: str) -> None:
+        """Keep that a person could not answer, and why. A skipped row is never drawn again."""
+        frame, row = self._asked(ask)
+        self.transaction.run(
+            "update label set current = 0 where row_id = ? and annotator = ? and current = 1"
+            " and value is null",
+            (row, self.person),
         )
-    ident, row, value, frame = last
-    if value is None:
-        transaction.run("update label set current = 0 where id = ?", (ident,))
-        transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
-    else:
-        item, system = _names(transaction, stream, row)
-        record = VoteRecord(
-            item=item, system=system, label=LabelRecord(value=None, by=person), replace=True
+        why, now = reason.strip()[:4_000] or "no reason", self.service.clock()
+        self.transaction.run(
+            "insert into label (row_id, stream, annotator, value, reason, at, origin, frame,"
+            " current) values (?, ?, ?, null, ?, ?, 'draw', ?, 1)",
+            (row, self.stream.id, self.person, why, now, frame),
         )
-        apply(service, transaction, stream, [record], Source(by=person, origin="draw", frame=frame))
-    settle(transaction, frame, row)
-    transaction.run(
-        "update draw set lease_by = ?, lease_until = ? where frame = ? and row_id = ?",
-        (person, now + LEASE, frame, row),
-    )
-    # Whatever else was leased waits behind the item that came back.
-    transaction.run(
-        "update draw set lease_by = null, lease_until = null where lease_by = ? and row_id <> ?",
-        (person, row),
-    )
+        settle(self.transaction, frame, row)
+        new_version(self.transaction, self.stream)
+
+    def undo(self) -> None:
+        """Take a person's last answer back, within five minutes; the item is theirs again."""
+        now = self.service.clock()
+        last = _last(self.transaction, self.stream, self.person, now)
+        if last is None:
+            raise HttpProblem(
+                409,
+                "there is no answer of the last five minutes to take back",
+                [Fix(way_out="send a label with 'replace': true to correct an older one")],
+            )
+        ident, row, value, frame = last
+        if value is None:
+            self.transaction.run("update label set current = 0 where id = ?", (ident,))
+            new_version(self.transaction, self.stream)
+        else:
+            self.label(self._names(row), None, Source(self.person, "draw", frame=frame))
+        settle(self.transaction, frame, row)
+        # Whatever else was leased waits behind the item that came back.
+        self.transaction.run(
+            "update draw set lease_by = null, lease_until = null where lease_by = ?",
+            (self.person,),
+        )
+        self.transaction.run(
+            "update draw set lease_by = ?, lease_until = ? where frame = ? and row_id = ?",
+            (self.person, now + LEASE, frame, row),
+        )
+
+    def volunteer(self, given: LabelAnswer) -> None:
+        """Keep a label for an item that nobody drew."""
+        row = (given.item, given.system)
+        _, known = self.transaction.find(self.stream.id, [], [row], RowPlaces(self.stream.salt))
+        if not known:
+            raise HttpProblem(404, f"there is no row {given.item[:80]!r} {given.system[:80]!r}")
+        self.label(row, given.value, Source(self.person, "volunteered", seconds=given.seconds))
+
+    def _asked(self, ask: str) -> tuple[int, int]:
+        """Return frame and row of a question; one that is not this person's is refused."""
+        parts = _ASK.fullmatch(ask)
+        found = None
+        if parts is not None:
+            found = self.transaction.one(
+                f"select d.frame, d.row_id, d.state, d.lease_by, {_MINE} from draw d"
+                " join frame f on f.id = d.frame"
+                " where d.frame = ? and d.row_id = ? and f.stream = ?",
+                (self.person, int(parts[1]), int(parts[2]), self.stream.id),
+            )
+        if found is None:
+            raise HttpProblem(404, f"there is no question {ask[:60]!r}: GET next gives one")
+        frame, row, state, lease_by, mine = found
+        if mine:
+            raise HttpProblem(
+                409,
+                "you have answered this already",
+                [Fix(way_out='take it back with {"undo": true}, or GET next')],
+            )
+        if state not in ("open", "disagreed") or lease_by not in (None, self.person):
+            raise HttpProblem(
+                409,
+                "somebody else has this item now: the time to answer it was over",
+                [Fix(way_out="GET next gives another")],
+            )
+        return frame, row
+
+    def _names(self, row: int) -> tuple[str, str]:
+        """Return item and system of a row that must be there."""
+        found = _named(self.transaction, self.stream, row)
+        if found is None:
+            raise HttpProblem(409, "this row is gone: retention has dropped it")
+        return found
 
 
 def settle(transaction: Transaction, frame: int, row: int) -> None:
@@ -270,14 +309,12 @@ def settle(transaction: Transaction, frame: int, row: int) -> None:
     draw = transaction.one("select readers from draw where frame = ? and row_id = ?", (frame, row))
     if draw is None:
         return
-    said = [
-        value
-        for value, reason in transaction.all(
-            "select value, reason from label where row_id = ? and current = 1", (row,)
-        )
-        if value is not None or reason is not None
-    ]
-    words = [value for value in said if value is not None]
+    said = transaction.all(
+        "select value from label where row_id = ? and current = 1"
+        " and (value is not null or reason is not null)",
+        (row,),
+    )
+    words = [value for (value,) in said if value is not None]
     state = "open"
     if len(said) >= draw[0]:
         state = "answered" if truth_of(words) else "disagreed" if words else "skipped"
@@ -288,44 +325,6 @@ def settle(transaction: Transaction, frame: int, row: int) -> None:
     )
 
 
-def _asked(
-    transaction: Transaction, stream: StreamRecord, person: str, ask: str
-) -> tuple[int, int]:
-    """Return frame and row of a question; one that is not this person's is refused."""
-    parts = _ASK.fullmatch(ask)
-    found = None
-    if parts is not None:
-        found = transaction.one(
-            f"select d.state, d.lease_by, {_MINE} from draw d join frame f on f.id = d.frame"
-            " where d.frame = ? and d.row_id = ? and f.stream = ?",
-            (person, int(parts[1]), int(parts[2]), stream.id),
-        )
-    if parts is None or found is None:
-        raise HttpProblem(404, f"there is no question {ask[:60]!r}: GET next gives one")
-    state, lease_by, mine = found
-    if mine:
-        raise HttpProblem(
-            409,
-            "you have answered this already",
-            [Fix(way_out='take it back with {"undo": true}, or GET next')],
-        )
-    if state not in ("open", "disagreed") or lease_by not in (None, person):
-        raise HttpProblem(
-            409,
-            "somebody else has this item now: the time to answer it was over",
-            [Fix(way_out="GET next gives another")],
-        )
-    return int(parts[1]), int(parts[2])
-
-
-def _names(reader: Reader, stream: StreamRecord, row: int) -> tuple[str, str]:
-    """Return item and system of a row that must be there."""
-    found = _named(reader, stream, row)
-    if found is None:
-        raise HttpProblem(409, "this row is gone: retention has dropped it")
-    return found
-
-
 def _named(reader: Reader, stream: StreamRecord, row: int) -> tuple[str, str] | None:
     found = reader.one(
         f"select r.item, r.system from rows r where r.stream = ? and {reader.row_is('=', row)}",
@@ -334,17 +333,14 @@ def _named(reader: Reader, stream: StreamRecord, row: int) -> tuple[str, str] | 
     return None if found is None else (found[0], found[1])
 
 
-def _last(
-    reader: Reader, stream: StreamRecord, person: str, now: float
-) -> tuple[int, int, str | None, int] | None:
+def _last(reader: Reader, stream: StreamRecord, person: str, now: float) -> tuple[Any, ...] | None:
     """Return (label, row, value, frame) of a person's last answer that can be taken back."""
-    found = reader.one(
+    return reader.one(
         "select id, row_id, value, frame from label where stream = ? and annotator = ?"
         " and current = 1 and frame is not null and at >= ?"
         " and (value is not null or reason is not null) order by at desc, id desc limit 1",
         (stream.id, person, now - UNDO),
     )
-    return None if found is None else (found[0], found[1], found[2], found[3])
 
 
 # Routes of the queue: order a draw, take the next item, send an answer.
@@ -439,49 +435,23 @@ async def take_answer(service: Service, name: str, person: str, given: LabelAnsw
     """Keep an answer of a person: for the route and for the page."""
 
     def work(transaction: Transaction) -> str:
-        stream = find_stream(transaction, name)
+        hand = Hand(service, transaction, find_stream(transaction, name), person)
         if given.undo:
-            undo_turn(service, transaction, stream, person)
+            hand.undo()
             return "undone"
         if given.ask and given.skip is not None:
-            skip_turn(service, transaction, stream, person, given.ask, given.skip)
+            hand.skip(given.ask, given.skip)
             return "skipped"
         if given.value is None:
-            raise HttpProblem(
-                422,
-                "there is no answer in this body",
-                [Fix(column="value", way_out="send a value, a skip with its reason, or undo")],
-            )
+            fix = Fix(column="value", way_out="send a value, a skip with its reason, or undo")
+            raise HttpProblem(422, "there is no answer in this body", [fix])
         if given.ask:
-            answer_turn(
-                service,
-                transaction,
-                stream,
-                person,
-                given.ask,
-                given.value,
-                seconds=given.seconds,
-                note=given.note,
-            )
+            hand.answer(given)
             return "label"
         if not given.item:
-            raise HttpProblem(
-                422,
-                "the label names no item",
-                [Fix(column="ask", way_out="send the ask of GET next, or an item")],
-            )
-        row = (given.item, given.system)
-        _, known = transaction.find(stream.id, [], [row], RowPlaces(stream.salt))
-        if not known:
-            raise HttpProblem(404, f"there is no row {given.item[:80]!r} {given.system[:80]!r}")
-        record = VoteRecord(
-            item=given.item,
-            system=given.system,
-            label=LabelRecord(value=given.value, by=person),
-            replace=True,
-        )
-        source = Source(by=person, origin="volunteered", seconds=given.seconds)
-        apply(service, transaction, stream, [record], source)
+            fix = Fix(column="ask", way_out="send the ask of GET next, or an item")
+            raise HttpProblem(422, "the label names no item", [fix])
+        hand.volunteer(given)
         return "volunteered"
 
     return LabelKept(await service.commit(work))
@@ -490,119 +460,70 @@ async def take_answer(service: Service, name: str, person: str, given: LabelAnsw
 # What a stream's labels say of the people who gave them: agreement, pace, disagreements.
 
 
-Ends: TypeAlias = tuple[float, float]
-"""The two ends of a 95% interval."""
+def people(store: Store, name: str) -> tuple[int, bytes]:
+    """Return the version of a stream, and its people as JSON: what the worker does."""
+    with store.snapshot() as reader:
+        stream = find_stream(reader, name)
+        return stream.version, msgspec.json.encode(people_of(reader, stream))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Person:
-    """One person: how many labels and skips, and the seconds a label takes (median)."""
+def people_of(reader: Reader, stream: StreamRecord, *, most: int = 50) -> dict[str, Any]:
+    """Return what the labels of a stream say of the people who gave them.
 
-    name: str
-    labels: int
-    skips: int
-    seconds: float | None
-    last: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class OpenDisagreement:
-    """A row on which people disagree: who says what."""
-
-    item: str
-    system: str
-    said: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class People:
-    """The people of a stream.
-
-    Parameters
-    ----------
-    people
-        One entry per person, who labelled most first.
-    twice, agreed
-        Rows with labels of two people or more, and on how many of them the first two agree.
-    share
-        The exact interval of the share of agreement; None if nothing was read twice.
-    kappa, kappa_interval
-        Agreement beyond chance; None if it cannot be told.
-    open
-        Rows on which people disagree and nobody has decided.
+    Who labelled most comes first. ``share`` is the exact interval of the share of rows on which
+    the first two people agree, ``kappa`` their agreement beyond chance; both are None where they
+    cannot be told. ``open`` are rows on which people disagree and nobody has decided.
     """
+    from tallystick.stats.intervals import clopper_pearson
 
-    people: tuple[Person, ...]
-    twice: int
-    agreed: int
-    share: Ends | None
-    kappa: float | None
-    kappa_interval: Ends | None
-    open: tuple[OpenDisagreement, ...]
-
-
-def people(store: Store, args: dict[str, Any]) -> bytes:
-    """Return the people of a stream as JSON: what the worker does."""
-    with store.read() as reader:
-        return msgspec.json.encode(people_of(reader, find_stream(reader, args["name"])))
-
-
-def people_of(reader: Reader, stream: StreamRecord, *, most: int = 50) -> People:
-    """Return what the labels of a stream say of the people who gave them."""
     rows = reader.all(
-        "select row_id, annotator, value, seconds, at, origin from label where stream = ?"
+        "select row_id, annotator, value, seconds, at from label where stream = ?"
         " and current = 1 and (value is not null or reason is not null) order by id",
         (stream.id,),
     )
-    by_person: dict[str, list[tuple[str | None, float | None, float]]] = defaultdict(list)
-    by_row: dict[int, list[str]] = defaultdict(list)
-    for row, person, value, seconds, at, _ in rows:
-        by_person[person].append((value, seconds, at))
-        if value is not None:
-            by_row[row].append(value)
-    pairs = [(said[0], said[1]) for said in by_row.values() if len(said) > 1]
+    by_person: dict[str, list[Any]] = defaultdict(list)
+    by_row: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    for row, person, *answer in rows:
+        by_person[person].append(answer)
+        if answer[0] is not None:
+            by_row[row].append((person, answer[0]))
+    pairs = [(said[0][1], said[1][1]) for said in by_row.values() if len(said) > 1]
     agreed = sum(a == b for a, b in pairs)
+    share = clopper_pearson(agreed, len(pairs)) if pairs else None
     kappa, reach = _kappa(pairs)
-    return People(
-        people=tuple(
-            sorted(
-                (_person(name, said) for name, said in by_person.items()),
-                key=lambda one: (-one.labels, one.name),
-            )
-        ),
-        twice=len(pairs),
-        agreed=agreed,
-        share=_share(agreed, len(pairs)),
-        kappa=kappa,
-        kappa_interval=reach,
-        open=_open(reader, stream, most),
+    apart = reader.all(
+        "select d.row_id, r.item, r.system from draw d join frame f on f.id = d.frame"
+        f" join rows r on r.stream = f.stream and {reader.row_is('=', 'd.row_id')}"
+        " where f.stream = ? and d.state = 'disagreed' order by d.frame, d.place limit ?",
+        (stream.id, most),
     )
+    everybody = [_person(name, said) for name, said in by_person.items()]
+    return {
+        "people": sorted(everybody, key=lambda one: (-one["labels"], one["name"])),
+        "twice": len(pairs),
+        "agreed": agreed,
+        "share": None if share is None else (share.low, share.high),
+        "kappa": kappa,
+        "kappa_interval": reach,
+        "open": [
+            {"item": item, "system": system, "said": by_row[row]} for row, item, system in apart
+        ],
+    }
 
 
-def _person(name: str, said: list[tuple[str | None, float | None, float]]) -> Person:
-    from statistics import median
-
+def _person(name: str, said: list[Any]) -> dict[str, Any]:
     timed = [seconds for _, seconds, _ in said if seconds is not None]
     labels = sum(value is not None for value, _, _ in said)
-    return Person(
-        name=name,
-        labels=labels,
-        skips=len(said) - labels,
-        seconds=median(timed) if timed else None,
-        last=max(at for _, _, at in said),
-    )
+    return {
+        "name": name,
+        "labels": labels,
+        "skips": len(said) - labels,
+        "seconds": median(timed) if timed else None,
+        "last": max(at for _, _, at in said),
+    }
 
 
-def _share(agreed: int, twice: int) -> Ends | None:
-    from tallystick.stats.intervals import clopper_pearson
-
-    if not twice:
-        return None
-    ends = clopper_pearson(agreed, twice)
-    return ends.low, ends.high
-
-
-def _kappa(pairs: list[tuple[str, str]]) -> tuple[float | None, Ends | None]:
+def _kappa(pairs: list[tuple[str, str]]) -> tuple[float | None, tuple[float, float] | None]:
     """Return Cohen's kappa of first and second readings with its interval."""
     from tallystick.results import Interval
     from tallystick.stats.agreement import cohen_kappa
@@ -615,24 +536,3 @@ def _kappa(pairs: list[tuple[str, str]]) -> tuple[float | None, Ends | None]:
     if not isinstance(found.estimate, float) or not isinstance(found.interval, Interval):
         return None, None
     return found.estimate, (found.interval.low, found.interval.high)
-
-
-def _open(reader: Reader, stream: StreamRecord, most: int) -> tuple[OpenDisagreement, ...]:
-    found = reader.all(
-        "select d.row_id, r.item, r.system from draw d join frame f on f.id = d.frame"
-        f" join rows r on r.stream = f.stream and {reader.row_is('=', 'd.row_id')}"
-        " where f.stream = ? and d.state = 'disagreed'"
-        " order by d.frame, d.place limit ?",
-        (stream.id, most),
-    )
-    open_ = []
-    for row, item, system in found:
-        said = reader.all(
-            "select annotator, value from label where row_id = ? and current = 1"
-            " and value is not null order by id",
-            (row,),
-        )
-        open_.append(
-            OpenDisagreement(item=item, system=system, said=tuple((a, v) for a, v in said))
-        )
-    return tuple(open_)

@@ -21,7 +21,6 @@ from tallystick.serve.jobs import Service
 from tallystick.serve.routes import Incoming, Parameter, route
 from tallystick.serve.rows import CHANCE, StreamTable
 from tallystick.serve.streams import StreamRecord, StreamSettings, find_stream
-from tallystick.serve.worker import Computed, order_of
 from tallystick.table.words import is_never_true, is_no_answer
 
 if TYPE_CHECKING:
@@ -60,11 +59,11 @@ class Kept:
     """Answers by question and stream version, the last used ones, bounded by their size."""
 
     def __init__(self) -> None:
-        self._held: OrderedDict[tuple[str, ...], Computed] = OrderedDict()
+        self._held: OrderedDict[str, bytes] = OrderedDict()
         self._size = 0
         self._lock = threading.Lock()
 
-    def get(self, key: tuple[str, ...]) -> Computed | None:
+    def get(self, key: str) -> bytes | None:
         """Return an answer that was computed before."""
         with self._lock:
             found = self._held.get(key)
@@ -72,13 +71,13 @@ class Kept:
                 self._held.move_to_end(key)
             return found
 
-    def put(self, key: tuple[str, ...], answer: Computed) -> None:
+    def put(self, key: str, answer: bytes) -> None:
         """Keep an answer; the oldest go when there are too many."""
         with self._lock:
             self._held[key] = answer
-            self._size += len(answer.body)
+            self._size += len(answer)
             while self._size > _MOST_KEPT and len(self._held) > 1:
-                self._size -= len(self._held.popitem(last=False)[1].body)
+                self._size -= len(self._held.popitem(last=False)[1])
 
 
 def question_in(incoming: Incoming) -> tuple[dict[str, list[str]], Span]:
@@ -93,6 +92,7 @@ def question_in(incoming: Incoming) -> tuple[dict[str, list[str]], Span]:
             given.setdefault(name, []).append(value)
     slices = query.getlist("slice")
     now = incoming.service.clock()
+    given = dict(sorted(given.items()))
     return given, span_of(query.get("window", ""), slices, now=now, label_draw=draw)
 
 
@@ -118,52 +118,31 @@ def asked_stream(reader: Reader, name: str, span: Span) -> StreamRecord:
     return stream
 
 
-def computed(
-    service: Service,
-    kind: str,
-    stream: StreamRecord,
-    verb: str,
-    given: dict[str, list[str]],
-    span: Span,
-    **args: str,
-) -> tuple[Computed, str]:
+def computed(service: Service, work: str, stream: StreamRecord, *given: Any) -> tuple[bytes, str]:
     """Return what the worker makes of a question, from memory where the stream has not changed.
 
-    Call it in a thread. The second value is the ETag.
+    Call it in a thread. *work* returns the version of the stream that it read, and the answer. The
+    second value is the ETag.
     """
-    key = _key(kind, stream, verb, given, span, args)
+    etag = etag_of(work, stream, *given)
     kept: Kept = service.memory.setdefault("results", Kept())
-    found = kept.get(key)
+    found = kept.get(etag)
     if found is None:
-        order = order_of(kind, stream.name, verb, given, span)
-        order.args = dict(args)
-        found = service.worker.ask(order)
+        version, found = service.worker.ask(work, stream.name, *given)
         # The stream may have moved on while the worker read it: then it is another version's.
-        if found.head.get("version", stream.version) == stream.version:
-            kept.put(key, found)
-    return found, etag_of(*key)
+        if version == stream.version:
+            kept.put(etag, found)
+    return found, etag
 
 
-def _key(
-    kind: str,
-    stream: StreamRecord,
-    verb: str,
-    given: dict[str, list[str]],
-    span: Span,
-    args: dict[str, str],
-) -> tuple[str, ...]:
-    """Return what an answer depends on: the question, and the version of the stream."""
-    asked = repr((sorted(given.items()), span, sorted(args.items())))
+def etag_of(work: str, stream: StreamRecord, *given: Any) -> str:
+    """Return the ETag of a question and a version of its stream."""
     # The salt tells a stream from another that once had its name, or its number.
-    return kind, stream.salt.hex(), str(stream.version), verb, asked
+    asked = repr((work, stream.salt, stream.version, given))
+    return f'"{hashlib.sha256(asked.encode()).hexdigest()[:24]}"'
 
 
-def etag_of(*parts: str) -> str:
-    """Return the ETag of a question and a version."""
-    return '"' + hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24] + '"'
-
-
-async def _answered(incoming: Incoming, kind: str, media: str, **args: str) -> Response:
+async def _answered(incoming: Incoming, work: str, media: str) -> Response:
     """Answer by ETag, from memory, or by the worker."""
     verb = incoming.path.get("verb", "")
     if verb and verb not in ANSWERED:
@@ -172,20 +151,15 @@ async def _answered(incoming: Incoming, kind: str, media: str, **args: str) -> R
             f"a stream does not answer {verb!r}",
             [Fix(value=verb, way_out=f"ask {', '.join(ANSWERED)}")],
         )
-    service = incoming.service
+    service, name = incoming.service, incoming.path["stream"]
     given, span = question_in(incoming)
-    name = incoming.path["stream"]
     stream = await service.reading(lambda reader: asked_stream(reader, name, span))
-    etag = etag_of(*_key(kind, stream, verb, given, span, args))
-    same = incoming.unchanged(etag)
+    question = (verb, given, span) if verb else (span,)
+    same = incoming.unchanged(etag_of(work, stream, *question))
     if same is not None:
         return same
-    found, _ = await service.waiting(
-        lambda: computed(service, kind, stream, verb, given, span, **args)
-    )
-    return Response(
-        found.body, media_type=media, headers={"ETag": etag, "Cache-Control": "no-cache"}
-    )
+    body, etag = await service.waiting(lambda: computed(service, work, stream, *question))
+    return Response(body, media_type=media, headers={"ETag": etag, "Cache-Control": "no-cache"})
 
 
 @route(
@@ -198,7 +172,7 @@ async def _answered(incoming: Incoming, kind: str, media: str, **args: str) -> R
 )
 async def get_result(incoming: Incoming) -> Response:
     """Return the command line's JSON about the rows of a stream."""
-    return await _answered(incoming, "result", "application/json")
+    return await _answered(incoming, "answer:result", "application/json")
 
 
 @route(
@@ -210,7 +184,7 @@ async def get_result(incoming: Incoming) -> Response:
 )
 async def get_tally(incoming: Incoming) -> Response:
     """Return the counts of a stream as a file that ``Tally.load`` reads."""
-    return await _answered(incoming, "tally", "application/vnd.apache.arrow.file")
+    return await _answered(incoming, "answer:tally", "application/vnd.apache.arrow.file")
 
 
 # From a request to the command line's own question.

@@ -6,10 +6,8 @@ import difflib
 import hashlib
 import logging
 import re
-import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import parse_qs
 
@@ -201,7 +199,7 @@ async def _checked(incoming: Incoming, decoder: msgspec.json.Decoder[Any] | None
     service.door.count(incoming.who)
     _check_query(incoming)
     if route.body is not None:
-        incoming.raw = await _body(request, route.limit)
+        incoming.raw = await body_of(request, route.limit)
         if decoder is not None:
             incoming.body = _decoded(decoder, route.body, incoming.raw)
         elif route.body is dict:
@@ -211,9 +209,9 @@ async def _checked(incoming: Incoming, decoder: msgspec.json.Decoder[Any] | None
 def _failed(service: Service, route: Route, error: Exception) -> Response:
     """Return the answer to what went wrong; what was our own error is in the log."""
     if isinstance(error, HttpProblem):
-        return _refused(service, route, error)
+        return _refused(route, error)
     if isinstance(error, TallystickError):
-        return _refused(service, route, HttpProblem(422, str(error)))
+        return _refused(route, HttpProblem(422, str(error)))
     if isinstance(error, ClientDisconnect):
         return Response(status_code=499)
     if isinstance(error, service.store.away):
@@ -221,16 +219,16 @@ def _failed(service: Service, route: Route, error: Exception) -> Response:
         problem = HttpProblem(
             503, "the database cannot be reached: ask again later", Retry_After="2"
         )
-        return _refused(service, route, problem)
+        return _refused(route, problem)
     _LOG.error("%s %s failed", route.method, route.path, exc_info=error)
-    return _refused(
-        service, route, HttpProblem(500, "the service made an error; its log has the trace")
-    )
+    return _refused(route, HttpProblem(500, "the service made an error; its log has the trace"))
 
 
-def _refused(service: Service, route: Route, problem: HttpProblem) -> Response:
+def _refused(route: Route, problem: HttpProblem) -> Response:
     if route.page:
-        response = service.problem_page(problem)
+        from tallystick.serve.pages.site import problem_page  # which declares routes itself
+
+        response = problem_page(problem)
     else:
         response = Response(
             _ENCODER.encode(problem.body()),
@@ -240,14 +238,6 @@ def _refused(service: Service, route: Route, problem: HttpProblem) -> Response:
     response.headers.update(HEADERS)
     response.headers.update(problem.headers)
     return response
-
-
-def plain_problem_page(problem: HttpProblem) -> Response:
-    """Return an error as the simplest page; pages/ has a better one."""
-    body = problem.body()
-    text = f"<!doctype html><title>{escape(body.title)}</title><h1>{escape(body.title)}</h1>"
-    text += f"<p>{escape(body.detail)}</p>"
-    return Response(text, status_code=problem.status, media_type="text/html")
 
 
 def _check_query(incoming: Incoming) -> None:
@@ -264,28 +254,18 @@ def _check_query(incoming: Incoming) -> None:
             )
 
 
-async def _body(request: Request, limit: int) -> bytes:
-    """Read the body up to *limit* bytes, unpacked: a small gzip body may unpack to gigabytes."""
-    coding = request.headers.get("content-encoding", "identity").lower()
-    if coding not in ("identity", "gzip"):
-        raise HttpProblem(415, f"Content-Encoding {coding!r} is not read: use gzip or none")
+async def body_of(request: Request, limit: int) -> bytes:
+    """Read the body up to *limit* bytes."""
+    coding = request.headers.get("content-encoding", "identity")
+    if coding != "identity":
+        raise HttpProblem(415, f"Content-Encoding {coding[:40]!r} is not read: send plain bytes")
     pieces: list[bytes] = []
     size = 0
-    unpacker = zlib.decompressobj(wbits=31) if coding == "gzip" else None
     async for piece in request.stream():
-        if unpacker is not None:
-            try:
-                piece = unpacker.decompress(piece, limit - size + 1)
-            except zlib.error as error:
-                raise HttpProblem(400, f"the body is not gzip: {error}") from error
-            if unpacker.unused_data:
-                raise HttpProblem(400, "the body goes on after its gzip data: send one gzip member")
         size += len(piece)
         if size > limit:
             raise HttpProblem(413, f"the body is larger than {limit:,} bytes: send smaller batches")
         pieces.append(piece)
-    if unpacker is not None and not unpacker.eof:
-        raise HttpProblem(400, "the gzip body ends too early")
     return b"".join(pieces)
 
 
@@ -377,4 +357,4 @@ def misread(
         wanted = " or ".join(_KINDS.get(one, one) for one in expected[1].split(" | "))
         found = _KINDS.get(expected[2], expected[2])
         return place, f"this must be {wanted}, and is {found}{form}"
-    return place, what
+    return place, what.replace("`", "")

@@ -7,8 +7,9 @@ the same cells.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from tallystick.serve.auth import Span
@@ -146,27 +147,54 @@ def number_text(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
 
 
-def raw_rows(
+def pieces(
+    reader: Reader, book: StreamBook, span: Span, *, details: bool = False
+) -> Iterator[list[tuple[str | None, ...]]]:
+    """Return the rows of a span as cells of text, in the order in which they came, in pieces.
+
+    The reader is the one that read the book, and of `Store.snapshot`: words that came since would
+    be missing in the book. With *details* the cells of `DETAILS` follow.
+    """
+    table, grades = book.table, list(book.table.grades.values())
+    systems = table.has_systems
+    patterns: dict[int, Cells] = {}
+    marks = {one: [body.get(k) for k in table.slices] for one, body in book.slices.items()}
+    for piece in _raw_rows(reader, book, span):
+        absent = {one[4] for one in piece} - patterns.keys()
+        for ident, codes in reader.by_id(CODES, absent):
+            patterns[ident] = book.cells(bytes(codes))
+        more = _details(reader, book.stream.id, [one[0] for one in piece]) if details else {}
+        found = []
+        for ident, item, system, slice_, pattern, packed in piece:
+            votes, truth = patterns[pattern]
+            row = [item, str(ident), system or None, *votes] if systems else [item, *votes]
+            if grades:
+                held = unpack_grades(packed)
+                row += [number_text(held[one]) if one in held else None for one in grades]
+            row += marks[slice_]
+            if table.has_truth:
+                row.append(truth if book.counted is None or ident in book.counted else None)
+            if table.has_chances:
+                row.append(book.chance_text(ident))
+            found.append((*row, *more.get(ident, ())))
+        yield found
+
+
+def _raw_rows(
     reader: Reader, book: StreamBook, span: Span
 ) -> Iterator[list[tuple[int, str, str, int, int, bytes | None]]]:
-    """Return (id, item, system, slice, pattern, grades) of the rows of a span, in pieces.
-
-    They come in the order in which they arrived.
-    """
+    """Return (id, item, system, slice, pattern, grades) of the rows of a span, in pieces."""
     where, values = span.condition("r")
     wanted = {ident for ident, body in book.slices.items() if span.holds(body)}
-    sql = (
-        "select r.id, r.item, r.system, r.slice, r.pattern, r.grades from rows r"
-        f" where r.stream = ?{where} order by {reader.in_order()}"
-    )
+    columns = "r.id, r.item, r.system, r.slice, r.pattern, r.grades"
+    sql = f"select {columns} from rows r where r.stream = ?{where} order by {reader.in_order()}"
     parameters: Sequence[Any] = (book.stream.id, *values)
     if span.last is not None:
         # The last rows of the slice, but in the order in which they came.
-        marks = ", ".join(map(str, sorted(wanted))) or "-1"
         sql = (
-            "select id, item, system, slice, pattern, grades from (select r.* from rows r"
-            f" where r.stream = ? and r.slice in ({marks})"
-            f" order by {reader.in_order(last_first=True)} limit ?) t order by id"
+            f"select {columns} from (select r.* from rows r where r.stream = ? and r.slice in"
+            f" ({_listed(wanted)}) order by {reader.in_order(last_first=True)} limit ?) r"
+            " order by r.id"
         )
         parameters = (book.stream.id, span.last)
     for piece in reader.stream(sql, parameters):
@@ -175,59 +203,40 @@ def raw_rows(
             yield found
 
 
-def pieces(reader: Reader, book: StreamBook, span: Span) -> Iterator[list[tuple[str | None, ...]]]:
-    """Return the rows of a span as cells of text, in the order in which they came, in pieces.
-
-    The reader is the one that read the book, and of `Store.snapshot`: words that came since would
-    be missing in the book.
-    """
-    patterns: dict[int, Cells] = {}
-    for piece in raw_rows(reader, book, span):
-        yield row_cells(reader, book, piece, patterns)
+def _listed(numbers: Iterable[int]) -> str:
+    """Write numbers as a list in SQL, which may not be empty."""
+    return ", ".join(map(str, sorted(numbers))) or "-1"
 
 
-def row_cells(
-    reader: Reader,
-    book: StreamBook,
-    piece: Sequence[tuple[int, str, str, int, int, bytes | None]],
-    patterns: dict[int, Cells],
-) -> list[tuple[str | None, ...]]:
-    """Return rows of `raw_rows` as cells of text; *patterns* remembers what was read."""
-    table = book.table
-    grades = list(table.grades.values())
-    learn(reader, book, {one[4] for one in piece}, patterns)
-    found = []
-    for ident, item, system, slice_, pattern, packed in piece:
-        votes, truth = patterns[pattern]
-        cells: tuple[str | None, ...] = (item,)
-        if table.has_systems:
-            cells += (str(ident), system or None)
-        cells += votes
-        if grades:
-            cells += grade_texts(packed, grades)
-        if table.slices:
-            body = book.slices[slice_]
-            cells += tuple(body.get(name) for name in table.slices)
-        if book.counted is not None and ident not in book.counted:
-            truth = None
-        if table.has_truth:
-            cells += (truth,)
-        if table.has_chances:
-            cells += (book.chance_text(ident),)
-        found.append(cells)
+DETAILS = ("at", "labelled_by", "labelled_at", "label_origin")
+"""The hour of a row, who labelled it, when, and how it was chosen; people are separated by ';'."""
+
+
+def _details(reader: Reader, stream: int, rows: Sequence[int]) -> dict[int, tuple[str | None, ...]]:
+    """Return the cells of `DETAILS` of one piece of rows: few others lie between its ends."""
+    ends = [stream, min(rows), max(rows)]
+    people: dict[int, list[tuple[str, float, str]]] = {}
+    for row, *label in reader.all(
+        "select row_id, annotator, at, origin from label where stream = ? and row_id between ?"
+        " and ? and current = 1 and value is not null order by id",
+        ends,
+    ):
+        people.setdefault(row, []).append((str(label[0]), float(label[1]), str(label[2])))
+    found: dict[int, tuple[str | None, ...]] = {}
+    within = f"{reader.row_is('>=', ends[1])} and {reader.row_is('<=', ends[2])}"
+    for row, bucket in reader.all(
+        f"select r.id, r.bucket from rows r where r.stream = ? and {within}", (stream,)
+    ):
+        cells: tuple[str | None, ...] = (None, None, None)
+        if row in people:
+            names, times, origins = zip(*people[row], strict=True)
+            cells = (";".join(names), _time(max(times)), ";".join(dict.fromkeys(origins)))
+        found[row] = (_time(bucket * 3600.0), *cells)
     return found
 
 
-def grade_texts(packed: bytes | None, grades: Sequence[int]) -> tuple[str | None, ...]:
-    """Return the grades of a row as text, column by column."""
-    held = unpack_grades(bytes(packed) if packed is not None else None)
-    return tuple(number_text(held[one]) if one in held else None for one in grades)
-
-
-def learn(reader: Reader, book: StreamBook, wanted: set[int], patterns: dict[int, Cells]) -> None:
-    """Read the cells of patterns that were not seen before."""
-    for ident, codes in reader.by_id(CODES, wanted - patterns.keys()):
-        patterns[ident] = book.cells(bytes(codes))
+def _time(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 # Between which rows the labels of a stream stand: what counts do not know.
@@ -238,8 +247,6 @@ def learn(reader: Reader, book: StreamBook, wanted: set[int], patterns: dict[int
 
 _GLANCE = 2_000
 """Rows at either end among which the outermost label usually is."""
-
-_AT_ONCE = 500
 
 
 def label_rows(
@@ -256,66 +263,41 @@ def label_rows(
     rows
         How many rows the span has.
     """
-    ends = []
-    for order in ("asc", "desc"):
-        place = _near(reader, book, span, labelled, order)
-        ends.append(_far(reader, book, span, labelled, order) if place is None else place)
-    first, last = ends
-    return None if first is None or last is None else (first, rows + 1 - last)
-
-
-def _wanted(book: StreamBook, span: Span) -> str:
-    """Return the slices of a span as a list in SQL."""
-    held = sorted(ident for ident, body in book.slices.items() if span.holds(body))
-    return ", ".join(map(str, held)) or "-1"
-
-
-def _counts(book: StreamBook, row: int, pattern: int, labelled: Collection[int]) -> bool:
-    return row in book.counted if book.counted is not None else pattern in labelled
-
-
-def _near(
-    reader: Reader, book: StreamBook, span: Span, labelled: Collection[int], order: str
-) -> int | None:
-    """Return the place of the outermost label if it is near its end, counted from that end."""
     where, values = span.condition("r")
-    found = reader.all(
-        f"select r.id, r.pattern from rows r where r.stream = ?{where} and r.slice in"
-        f" ({_wanted(book, span)}) order by {reader.in_order(last_first=order == 'desc')}"
-        f" limit {_GLANCE}",
-        (book.stream.id, *values),
-    )
-    places = enumerate(found, start=1)
-    return next((n for n, (row, pattern) in places if _counts(book, row, pattern, labelled)), None)
+    inside = _listed(ident for ident, body in book.slices.items() if span.holds(body))
+    of = f"from rows r where r.stream = ?{where} and r.slice in ({inside})"
+    counted = book.counted
 
+    def counts(row: int, pattern: int) -> bool:
+        return pattern in labelled if counted is None else row in counted
 
-def _far(
-    reader: Reader, book: StreamBook, span: Span, labelled: Collection[int], order: str
-) -> int | None:
-    """Return the same where it is far from its end, by a look at all rows of the span."""
-    where, values = span.condition()
-    wanted = _wanted(book, span)
-    outermost, beyond = ("min", "<=") if order == "asc" else ("max", ">=")
-    found: list[Any] = []
-    if book.counted is not None:
-        held = (book.chances.rows[row] for row in book.counted)
-        found = [one.id for one in held if span.holds(book.slices[one.slice])]
-    else:
-        numbers = sorted(labelled)
-        for start in range(0, len(numbers), _AT_ONCE):
-            marks = ", ".join(map(str, numbers[start : start + _AT_ONCE]))
-            [(row,)] = reader.all(
-                f"select {outermost}(id) from rows where stream = ?{where} and pattern in ({marks})"
-                f" and slice in ({wanted})",
-                (book.stream.id, *values),
+    def ends() -> tuple[int, int] | None:
+        """Return the outermost rows, by a look at every label."""
+        found = reader.all(
+            "select r.id, r.pattern from (select distinct row_id from label where stream = ?"
+            f" and current = 1) l join rows r on {reader.row_is('=', 'l.row_id')}"
+            f" where r.stream = ?{where} and r.slice in ({inside})",
+            (book.stream.id, book.stream.id, *values),
+        )
+        held = [row for row, pattern in found if counts(row, pattern)]
+        return (min(held), max(held)) if held else None
+
+    far: tuple[int, int] | None = None
+    places = []
+    for side in (0, 1):
+        near = reader.all(
+            f"select r.id, r.pattern {of} order by {reader.in_order(last_first=side == 1)}"
+            f" limit {_GLANCE}",
+            (book.stream.id, *values),
+        )
+        place = next((n for n, row in enumerate(near, start=1) if counts(*row)), None)
+        if place is None:
+            far = far or ends()
+            if far is None:
+                return None
+            beyond = f"{'<=' if side == 0 else '>='} {far[side]}"
+            [(place,)] = reader.all(
+                f"select count(*) {of} and r.id {beyond}", (book.stream.id, *values)
             )
-            found += [row] if row is not None else []
-    if not found:
-        return None
-    end = min(found) if order == "asc" else max(found)
-    [(place,)] = reader.all(
-        f"select count(*) from rows where stream = ?{where} and slice in ({wanted})"
-        f" and id {beyond} ?",
-        (book.stream.id, *values, end),
-    )
-    return int(place)
+        places.append(int(place))
+    return places[0], rows + 1 - places[1]

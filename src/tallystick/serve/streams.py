@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from tallystick.serve.auth import Fix, HttpProblem
 from tallystick.serve.database import Reader, Transaction
@@ -20,6 +21,7 @@ from tallystick.serve.routes import Incoming, route
 from tallystick.table import spelling
 
 Scale = tuple[float, float]
+Share = Annotated[float, Meta(ge=0, le=1)]
 
 
 class StreamSettings(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
@@ -66,21 +68,21 @@ class StreamSettings(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=T
         What a labeller reads first.
     """
 
-    columns: dict[str, str] = {}
+    columns: dict[str, Literal["vote", "grade", "slice"]] = {}
     open: bool | None = None
-    labels: list[str] = []
+    labels: Annotated[list[str], Meta(max_length=64)] = []
     labels_ranked: bool = True
     positive: str | None = None
     scale: Scale | dict[str, Scale] | None = None
     missing: list[str] = []
     reading: dict[str, str | list[str]] = {}
-    window: int = 1_000
-    settle: float = 3_600.0
+    window: Annotated[int, Meta(ge=1)] = 1_000
+    settle: Annotated[float, Meta(ge=0)] = 3_600.0
     season: Literal["daily", "weekly"] | None = None
-    smallest_change: float = 0.0
+    smallest_change: Share = 0.0
     mute_until: str | float | None = None
-    retention_days: float | None = None
-    overlap: float = 0.1
+    retention_days: Annotated[float, Meta(gt=0)] | None = None
+    overlap: Share = 0.1
     question: str = ""
     instructions: str = ""
 
@@ -163,6 +165,11 @@ def find_stream(reader: Reader, name: str) -> StreamRecord:
         way = f"{hint}make it first: PUT /v1/streams/{name} with the body {{}} (an admin may)"
         raise HttpProblem(404, f"there is no stream {name!r}", [Fix(value=name, way_out=way)])
     return StreamRecord(row[0], row[1], settings_of(row[2]), bytes(row[3]), *row[4:])
+
+
+def new_version(transaction: Transaction, stream: StreamRecord) -> None:
+    """Give a stream a new version: what was answered about it is asked again."""
+    transaction.run("update stream set version = version + 1 where id = ?", (stream.id,))
 
 
 def names_of(reader: Reader, mine: Collection[str] = ()) -> list[str]:
@@ -299,9 +306,7 @@ async def put_stream(incoming: Incoming) -> StreamBody:
 def check_settings(settings: StreamSettings) -> None:
     """Refuse settings that contradict themselves."""
     wrong: list[Fix] = []
-    for name, kind in settings.columns.items():
-        if kind not in ("vote", "grade", "slice"):
-            wrong.append(Fix(column=name, value=kind, way_out="use vote, grade or slice"))
+    for name in settings.columns:
         why = name_problem(name, settings.columns)
         if why is not None:
             wrong.append(Fix(column=name[:64], way_out=why))
@@ -312,15 +317,6 @@ def check_settings(settings: StreamSettings) -> None:
             wrong.append(Fix(column="scale", value=name or None, way_out=way))
         if settings.columns.get(name, "grade") != "grade":
             wrong.append(Fix(column="scale", value=name, way_out="only grades have a scale"))
-    if settings.window < 1:
-        wrong.append(Fix(column="window", value=str(settings.window), way_out="at least 1 row"))
-    if not settings.settle >= 0:
-        wrong.append(Fix(column="settle", value=str(settings.settle), way_out="0 or more seconds"))
-    if settings.retention_days is not None and not settings.retention_days > 0:
-        wrong.append(Fix(column="retention_days", way_out="more than 0, or null to keep all"))
-    for name in ("overlap", "smallest_change"):
-        if not 0 <= getattr(settings, name) <= 1:
-            wrong.append(Fix(column=name, way_out="a share between 0 and 1"))
     try:
         seconds_of(settings.mute_until or 0.0)
     except ValueError:
@@ -332,8 +328,6 @@ def check_settings(settings: StreamSettings) -> None:
         wrong.append(
             Fix(column="positive", value=settings.positive, way_out="use one of the labels")
         )
-    if len(settings.labels) > 64:
-        wrong.append(Fix(column="labels", way_out="at most 64 labels"))
     for place, label in enumerate(settings.labels):
         twin = known_label(label, settings.labels[:place])
         if twin is not None or not label.strip():

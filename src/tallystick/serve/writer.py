@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, TypeAlias, TypeVar
 
@@ -49,21 +49,20 @@ class Operation:
     """One thing to write: a function of the transaction, and how many bytes it keeps in memory.
 
     Whoever waits is a thread (a `Future`), or an event loop with a future of its own: all futures
-    of a group and a loop are resolved by one call into that loop. *together* does the same for many
-    pieces of work at once, see `Together`.
+    of a group and a loop are resolved by one call into that loop. Work that has an attribute
+    ``together`` can be done with others of its kind, see `Together`.
     """
 
     work: Callable[[Transaction], Any]
     size: int
     done: Future[Any] | asyncio.Future[Any]
     loop: asyncio.AbstractEventLoop | None = None
-    together: Together | None = None
 
 
 Together: TypeAlias = Callable[[Transaction, Sequence[Any]], "Mapping[int, Any]"]
 """From pieces of work to the results of those that could be done at once, by place.
 
-A result that is an error is given to its caller. What has no result is tried alone, in its order.
+What has no result is tried alone, in its order.
 The function leaves nothing half done: it undoes what it does not answer for.
 """
 
@@ -73,13 +72,8 @@ class WriterFigures:
     """What /metrics says of the writer."""
 
     commits: int = 0
-    operations: int = 0
     seconds: float = 0.0
     waiting_bytes: int = 0
-    last_commit: float = 0.0
-    buckets: dict[float, int] = field(
-        default_factory=lambda: dict.fromkeys((0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0), 0)
-    )
 
 
 class Writer:
@@ -126,17 +120,11 @@ class Writer:
         """Queue *work* and wait for it: for jobs and tests, never on the event loop."""
         return self.submit(work, size=size).result()
 
-    async def commit(
-        self,
-        work: Callable[[Transaction], _T],
-        *,
-        size: int = 1024,
-        together: Together | None = None,
-    ) -> _T:
+    async def commit(self, work: Callable[[Transaction], _T], *, size: int = 1024) -> _T:
         """Queue *work* and wait for it on the event loop."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[_T] = loop.create_future()
-        self._queue(Operation(work, size, future, loop, together))
+        self._queue(Operation(work, size, future, loop))
         return await future
 
     async def try_again(self) -> None:
@@ -208,13 +196,8 @@ class Writer:
 
         if largest >= self.refused:
             self.refused = 0
-        spent = time.perf_counter() - begun
         self.figures.commits += 1
-        self.figures.operations += len(group)
-        self.figures.seconds += spent
-        self.figures.last_commit = time.time()
-        for bound in self.figures.buckets:
-            self.figures.buckets[bound] += spent <= bound
+        self.figures.seconds += time.perf_counter() - begun
         _resolve(outcomes)
 
     def _together(
@@ -223,16 +206,15 @@ class Writer:
         """Do at once what can be; note how that went, and return what is left."""
         kinds: dict[Together, list[Operation]] = {}
         for one in group:
-            if one.together is not None:
-                kinds.setdefault(one.together, []).append(one)
+            together = getattr(one.work, "together", None)
+            if together is not None:
+                kinds.setdefault(together, []).append(one)
         done: set[int] = set()
         for together, those in kinds.items():
             if len(those) == 1:
                 continue
-            results = together(transaction, [one.work for one in those])
-            for place, result in results.items():
-                failure = result if isinstance(result, Exception) else None
-                outcomes.append((those[place], None if failure else result, failure))
+            for place, result in together(transaction, [one.work for one in those]).items():
+                outcomes.append((those[place], result, None))
                 done.add(id(those[place]))
         return [one for one in group if id(one) not in done]
 

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
+from tallystick.results import Guarantee
 from tallystick.stats.adverse_binary import Ends, Population, check_population
 from tallystick.stats.exact_tails import open_unit, positive, whole
 from tallystick.stats.few_labels_fit import (
@@ -195,6 +196,10 @@ class FewLabels:
         labels = np.minimum(self.labels[a], self.labels[b])
         return _estimates(self._gap(self.chosen, a, b), ends, labels, alpha)
 
+    def mean_levels(self, alpha: Floats) -> Ends:
+        """Return both ends of every mean, each at its own level."""
+        return _mean_ends(self, self.chosen, alpha)
+
     def difference_levels(self, first: ArrayLike, second: ArrayLike) -> Callable[[Floats], Ends]:
         """Return both ends of the same differences as a function of their levels, one each."""
         return self._pairs_at(self.chosen, *self._positions(first, second))
@@ -240,7 +245,7 @@ class FewLabels:
 
     def against(self, value: float) -> Floats:
         """Return the p-value of every mean against a value: the least alpha that excludes it."""
-        return _least_alpha(lambda level: _mean_ends(self, self.chosen, level), value, self.labels)
+        return least_alpha(self.mean_levels, value, self.labels)
 
     @property
     def expected(self) -> Floats:
@@ -690,7 +695,7 @@ def accuracies(
         rows = Rows(
             y=y, grades=agrees, classes=own, item=at, **{k: v[at] for k, v in arrays.items()}
         )
-        found.append((_chosen(rows, grades is None, population), at, at))
+        found.append((_chosen(rows, grades is None, population), at))
     stacked = replace(_stacked(found, population), pass_fail=grades is None)
     return stacked if grades is not None else replace(stacked, votes=shown)
 
@@ -853,10 +858,10 @@ def _votes(codes: ArrayLike, truth: ArrayLike) -> tuple[Codes, Codes]:
     return votes, right
 
 
-def _stacked(found: list[tuple[FewLabels, Codes, Codes]], population: Population) -> FewLabels:
-    """Put the fits of single columns side by side, joined by their items and units."""
-    designs = [one.design for one, _, _ in found]
-    labelled = [units[one.design.labelled] for one, _, units in found]
+def _stacked(found: list[tuple[FewLabels, Codes]], population: Population) -> FewLabels:
+    """Put the fits of single columns side by side, joined by their units."""
+    designs = [one.design for one, _ in found]
+    labelled = [units[one.design.labelled] for one, units in found]
     joint = np.unique(np.concatenate(labelled))
     places = [np.searchsorted(joint, units) for units in labelled]
 
@@ -888,14 +893,13 @@ def _stacked(found: list[tuple[FewLabels, Codes, Codes]], population: Population
             "times": times,
             "labelled": joint,
             "system": np.repeat(np.arange(len(found)), [d.system.size for d in designs]),
-            "item": np.concatenate([items[one.design.item] for one, items, _ in found]),
-            "unit": np.concatenate([units[one.design.unit] for one, _, units in found]),
+            "unit": np.concatenate([units[one.design.unit] for one, units in found]),
         }
     )
     return FewLabels(
         design=design,
-        alone=fits([one.alone for one, _, _ in found]),
-        chosen=fits([one.chosen for one, _, _ in found]),
+        alone=fits([one.alone for one, _ in found]),
+        chosen=fits([one.chosen for one, _ in found]),
         pass_fail=True,
         population=population,
         shared=True,
@@ -1033,29 +1037,54 @@ def _max_t(
 
 def _holm_pairs(found: FewLabels, first: Codes, second: Codes, alpha: float) -> FewPairs:
     """Test all pairs of systems that were labelled on different items."""
+    shown, ends_at = found._shown(found.chosen), found._pairs_at(found.chosen, first, second)
+    method = f"{METHOD}, Bonferroni"
+    return holm_pairs(ends_at, first, second, shown[first] - shown[second], alpha, method=method)
+
+
+def holm_pairs(
+    ends_at: Callable[[Floats], Ends],
+    first: Codes,
+    second: Codes,
+    difference: Floats,
+    alpha: float,
+    *,
+    method: str,
+    guarantee: Guarantee = "approximate",
+    halvings: int = HALVINGS,
+) -> FewPairs:
+    """Test pairs by their intervals: p-values invert them, Holm adjusts, Bonferroni widens.
+
+    *ends_at* returns both ends of all differences, each at its own level.
+    """
     from scipy.special import ndtri
 
-    ends_at = found._pairs_at(found.chosen, first, second)
-    p_value = _least_alpha(ends_at, 0.0, first)
-    ends = ends_at(np.full(first.size, alpha / first.size))
-    shown = found._shown(found.chosen)
+    p_value = least_alpha(ends_at, 0.0, first, halvings=halvings)
+    low, high = ends_at(np.full(first.size, alpha / first.size))
+    low, high = np.minimum(low, difference), np.maximum(high, difference)
     return FewPairs(
         first=first,
         second=second,
-        difference=shown[first] - shown[second],
+        difference=difference,
         statistic=-ndtri(p_value / 2),
         p_value=p_value,
         adjusted_p=holm(p_value),
-        interval=Intervals(*ends, level=1 - alpha, method=f"{METHOD}, Bonferroni"),
+        interval=Intervals(low, high, level=1 - alpha, guarantee=guarantee, method=method),
         quantile=float(-ndtri(alpha / first.size / 2)),
         method="Holm",
     )
 
 
-def _least_alpha(ends_at: Callable[[Floats], Ends], value: float, like: NDArray[Any]) -> Floats:
-    """Return the level at which each interval just touches a value: its p-value."""
+def least_alpha(
+    ends_at: Callable[[Floats], Ends], value: float, like: NDArray[Any], *, halvings: int = HALVINGS
+) -> Floats:
+    """Return the level at which each interval just touches a value: its p-value.
+
+    >>> least_alpha(lambda level: (level - 0.1, np.ones(1)), 0.1, np.ones(1)).round(6).tolist()
+    [0.2]
+    """
     low, p_value = np.full(like.size, 1e-12), np.ones(like.size)
-    for _ in range(HALVINGS):
+    for _ in range(halvings):
         middle = np.sqrt(low * p_value)
         ends = ends_at(np.minimum(middle, 1 - TINY))
         excluded = (ends[0] > value) | (ends[1] < value)

@@ -214,9 +214,8 @@ def degrees_of_freedom(fit: LatentFit) -> float:
     """
     votes, options = fit.votes, fit.options
     n_classes = fit.model.n_classes
-    # Rows are told apart by their bits: comparing 500 columns one by one takes a second.
     seen = votes.codes[votes.weights > 0] >= 0
-    _, first = np.unique(np.packbits(seen, axis=1), axis=0, return_index=True)
+    first, _ = _distinct(np.packbits(seen, axis=1))
     with np.errstate(over="ignore"):
         cells = np.where(seen[first], votes.n_votes.astype(np.float64), 1.0).prod(axis=1)
     free = [int(v) - 1 for j, v in enumerate(votes.n_votes) if j not in options.confusion]
@@ -289,22 +288,24 @@ class Replica:
             raise InputError(
                 "counts must be whole numbers for a parametric replica: weights are not items"
             )
-        groups, member = np.unique(votes.codes >= 0, axis=0, return_inverse=True)
-        items = np.bincount(member.ravel(), weights=votes.counts).astype(np.int64)
+        voted_by = votes.codes >= 0
+        first, member = _distinct(np.packbits(voted_by, axis=1))
+        groups = voted_by[first]
+        items = np.bincount(member, weights=votes.counts).astype(np.int64)
+        with np.errstate(over="ignore"):
+            cells = np.where(groups, votes.n_votes.astype(np.float64), 1.0).prod(axis=1)
+        listed = cells <= np.minimum(items, _MOST_CELLS)
+        one_by_one = np.repeat(groups[~listed], items[~listed], axis=0)
+
         grids = []
-        one_by_one = [np.empty((0, votes.n_judges), dtype=np.bool_)]
-        for voted, n in zip(groups, items, strict=True):
-            cells = float(np.prod(votes.n_votes[voted].astype(np.float64)))
-            if cells > min(int(n), _MOST_CELLS):
-                one_by_one.append(np.repeat(voted[None, :], n, axis=0))
-                continue
+        for voted, n in zip(groups[listed], items[listed].tolist(), strict=True):
             alphabets = [
                 range(int(v)) if on else (-1,) for v, on in zip(votes.n_votes, voted, strict=True)
             ]
             codes = np.array(list(itertools.product(*alphabets)), dtype=np.int64)
             chance = np.exp(log_likelihood(fit.model, codes))
-            grids.append((codes, chance / chance.sum(), int(n)))
-        return cls(fit.model, tuple(grids), np.vstack(one_by_one))
+            grids.append((codes, chance / chance.sum(), n))
+        return cls(fit.model, tuple(grids), one_by_one)
 
     def draw(self, rng: Rng) -> Votes:
         """Return one replica."""
@@ -316,9 +317,21 @@ class Replica:
             seen = drawn > 0
             parts.append(grid[seen])
             counts.append(drawn[seen].astype(np.float64))
-        patterns, place = np.unique(np.vstack(parts), axis=0, return_inverse=True)
-        whole = np.bincount(place.reshape(-1), weights=np.concatenate(counts))
-        return Votes(patterns, whole.astype(np.float64), self.model.n_votes)
+        patterns = np.vstack(parts)
+        first, place = _distinct(patterns.astype(np.int32))
+        whole = np.bincount(place, weights=np.concatenate(counts))
+        return Votes(patterns[first], whole.astype(np.float64), self.model.n_votes)
+
+
+def _distinct(rows: npt.NDArray[np.integer]) -> tuple[IntArray, IntArray]:
+    """Return where each different row stands first, and which of these every row is.
+
+    Rows are compared as bytes: comparing 50 columns one by one takes a second.
+    """
+    tight = np.ascontiguousarray(rows)
+    whole = tight.view(np.dtype((np.void, tight.itemsize * tight.shape[1]))).ravel()
+    _, first, member = np.unique(whole, return_index=True, return_inverse=True)
+    return first, member.ravel()
 
 
 # How sure the estimates are under the model: scores and information.

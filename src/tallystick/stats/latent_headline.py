@@ -501,7 +501,7 @@ class _Blurred(Problem):
         np.exp(scores, out=scores)
         total = scores.sum(axis=0) + np.exp(background - top)
         scores /= total
-        likelihood = float(self.weights @ (top + np.log(total)))
+        likelihood = float((self.weights * (top + np.log(total))).sum())
         penalty = float((self.prior * np.log(np.maximum(table, 1e-300))).sum())
         return Expectation(scores, likelihood, likelihood + penalty)
 

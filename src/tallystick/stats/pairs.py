@@ -62,9 +62,6 @@ class PairTable:
         The typical ratio first/second, where that is compared instead of the mean.
     unsettled
         Why no difference of means is given; empty where it is.
-    test_decides
-        Whether two models are told apart by the test alone, because the interval beside it is made
-        in another, wider way.
     """
 
     first: npt.NDArray[np.intp]
@@ -82,7 +79,45 @@ class PairTable:
     ratio: Floats | None = None
     ratio_intervals: Intervals | None = None
     unsettled: str = ""
-    test_decides: bool = False
+
+    def told(self, alpha: float) -> npt.NDArray[np.bool_]:
+        """Return which pairs are told apart: by the test, and by exact intervals as well."""
+        told, ends = self.adjusted_p <= alpha, self.simultaneous
+        exact = ends.guarantee == "exact" and not self.unsettled
+        return np.asarray(told & ((ends.low > 0) | (ends.high < 0)) if exact else told)
+
+    def agreed(self, alpha: float) -> PairTable:
+        """Return the table with intervals that say what the tests beside them say."""
+        if self.unsettled:
+            return self
+        own, joint = (
+            agreeing(ends, self.difference, p, alpha)
+            for ends, p in ((self.intervals, self.p_value), (self.simultaneous, self.adjusted_p))
+        )
+        # Of one pair, "all pairs at once" is the pair itself: one difference has one interval.
+        return replace(self, intervals=own, simultaneous=own if self.first.size == 1 else joint)
+
+
+def agreeing(ends: Intervals, difference: Floats, p_value: Floats, alpha: float) -> Intervals:
+    """Make intervals of differences and the tests beside them tell one story.
+
+    Not told apart: the interval holds 0. Told apart by a test that is sharper than the interval, by
+    step-down or by counting: its nearer end is 0 ([HH94]_). What is known stays, and exact and
+    anytime intervals are made no shorter.
+
+    >>> ends = Intervals(np.array([-0.1, 0.01]), np.array([0.3, 0.2]), level=0.95)
+    >>> found = agreeing(ends, np.array([0.1, 0.1]), np.array([0.04, 0.06]), 0.05)
+    >>> found.low.round(6).tolist(), found.high.tolist()
+    ([0.0, -0.0], [0.3, 0.2])
+    """
+    told, low, high = p_value <= alpha, ends.low, ends.high
+    beyond = np.minimum(1e-9, 1e-6 * (high - low))  # 0 itself lies inside, or outside
+    if ends.guarantee not in ("exact", "anytime"):
+        low = np.where(told & (difference > 0), np.maximum(low, beyond), low)
+        high = np.where(told & (difference < 0), np.minimum(high, -beyond), high)
+    open_ = ~told & (ends.low < ends.high)
+    low = np.where(open_, np.minimum(low, -beyond), low)
+    return replace(ends, low=low, high=np.where(open_, np.maximum(high, beyond), high))
 
 
 class ScoreSums(Protocol):
@@ -443,7 +478,7 @@ def pairs_whatever_the_blanks(
     )
     p_value = np.where(np.abs(b - c) > u, worst, 1.0)
     alone = first.size == 1
-    own = _ends_of_blanks(counts, alpha, p_value, exact=alone and certified)
+    own = _ends_of_blanks(counts, alpha, exact=alone and certified)
     return PairTable(
         first=first,
         second=second,
@@ -453,7 +488,7 @@ def pairs_whatever_the_blanks(
         spread=np.sqrt((b + c) / n),
         intervals=own,
         simultaneous=replace(
-            own if alone else _ends_of_blanks(counts, alpha / b.size, p_value), level=1 - alpha
+            own if alone else _ends_of_blanks(counts, alpha / b.size), level=1 - alpha
         ),
         p_value=p_value,
         adjusted_p=holm(p_value),
@@ -461,13 +496,10 @@ def pairs_whatever_the_blanks(
     )
 
 
-def _ends_of_blanks(
-    counts: Disagreements, alpha: float, p_value: Floats, *, exact: bool = False
-) -> Intervals:
+def _ends_of_blanks(counts: Disagreements, alpha: float, *, exact: bool = False) -> Intervals:
     b, c, u, n = counts.first_only, counts.second_only, counts.blank, counts.n
     low, high = _count_ends(b, c + u, n, alpha, exact), _count_ends(b + u, c, n, alpha, exact)
-    ends = replace(low, low=np.minimum(low.low, high.high), high=high.high)
-    return _no_more_than_the_test(ends, p_value <= alpha)
+    return replace(low, low=np.minimum(low.low, high.high), high=high.high)
 
 
 def _of_counts(
@@ -478,7 +510,6 @@ def _of_counts(
     first_only, second_only = np.divmod(codes, n + 1)
     found = _count_ends(first_only, second_only, n, alpha, certified and b.size == 1)
     p_value = paired_test(first_only, second_only, n, certified=certified)
-    found = _no_more_than_the_test(found, p_value <= alpha)
     return replace(found, low=found.low[where], high=found.high[where]), p_value[where]
 
 
@@ -489,16 +520,6 @@ def _count_ends(b: Floats, c: Floats, n: int, alpha: float, exact: bool) -> Inte
     found = exact_score(int(b[0]), int(c[0]), n, alpha=alpha)
     low, high = (np.array([end]) for end in found)
     return Intervals(low, high, level=1 - alpha, guarantee="exact", method=found.method)
-
-
-def _no_more_than_the_test(found: Intervals, told: npt.NDArray[np.bool_]) -> Intervals:
-    """Widen intervals to hold 0 where the test beside them does not tell the two apart."""
-    beyond = 1e-9  # what an end is good to: 0 itself lies inside
-    return replace(
-        found,
-        low=np.where(told, found.low, np.minimum(found.low, -beyond)),
-        high=np.where(told, found.high, np.maximum(found.high, beyond)),
-    )
 
 
 def _within(found: Intervals, limit: float) -> Intervals:
@@ -662,5 +683,4 @@ def sign_flip_table(means: Floats, *, bounds: Bounds, rng: Rng, alpha: float = 0
         adjusted_p=found.p_value if alone else found.adjusted_p,
         adjustment="none: one pair" if alone else "step-down sign-flips",
         holds_below=found.holds_below,
-        test_decides=True,
     )

@@ -94,8 +94,6 @@ def exact_paired_power(
             # A mid-p value lets in at most one outcome more than the exact test.
             wider = binomial_up_to(k, m, 0.5) + binomial_up_to(k + 1, m, 0.5)
             k = k + ((wider <= alpha) & (2 * m <= n) & (2 * (k + 1) < m))
-    # Two models are told apart only if Tango's interval leaves out 0 too.
-    k = np.minimum(k, np.floor((m - _z(alpha) * np.sqrt(m)) / 2))
     lean = (1 + e / d) / 2
     return float(np.sum(weight * (binomial_up_to(k, m, lean) + binomial_up_to(k, m, 1 - lean))))
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -17,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick._rng import Rng
-from tallystick.errors import InputError, TallystickError
+from tallystick.errors import InputError, TallystickError, meant
 from tallystick.results import Result, Slice
 from tallystick.table.cells import Label, without_missing
 from tallystick.table.data import Data
 from tallystick.table.door import Door, read
-from tallystick.table.doubts import Doubt, find_cautions, find_doubt, with_cautions, with_doubt
+from tallystick.table.doubts import Doubt, find_doubt, with_doubt
 from tallystick.table.engines import distinct
 from tallystick.table.reading import reading_of, with_reading
 from tallystick.table.roles import ALL_ROLES, Roles
@@ -72,11 +71,8 @@ class Option:
             return
         for one in value if isinstance(value, tuple) else (value,):
             if self.choices and one not in self.choices:
-                near = get_close_matches(str(one), self.choices, n=1)
-                hint = f": did you mean {near[0]!r}?" if near else ""
-                raise InputError(
-                    f"{name} must be one of {', '.join(self.choices)}, got {one!r}{hint}"
-                )
+                said = f"{name} must be one of {', '.join(self.choices)}, got {one!r}"
+                raise InputError(said + meant(str(one), self.choices))
             if isinstance(one, bool) or not isinstance(one, int | float):
                 continue
             if self.within is not None and not self.within[0] < one < self.within[1]:
@@ -109,9 +105,7 @@ class Question:
     `Roles`.
     """
 
-    alpha: float = option(
-        0.05, "One minus the level of every interval: .05 gives 95%.", within=(0.0, 1.0)
-    )
+    alpha: float = option(0.05, "Error level: .05 gives intervals of 95%.", within=(0.0, 1.0))
     seed: Rng = option(0, "Seed for all random draws.", low=0)
 
     def __post_init__(self) -> None:
@@ -159,8 +153,8 @@ class Question:
         return tuple(one for one in found if str(one))
 
 
-def options_of(question: type[Question]) -> dict[str, Option]:
-    """Return the declared options of a question by field, in order."""
+def options_of(question: type[Any]) -> dict[str, Option]:
+    """Return the declared options of a question (or of what else is declared) by field, in order."""
     return {
         one.name: one.metadata["option"] for one in fields(question) if "option" in one.metadata
     }
@@ -297,16 +291,15 @@ def conclude(capability: Capability[R], data: Data | None, question: Question) -
         return capability.answer(data, question)
     question, settled = question.settled(data)
     result = capability.answer(data, question)
-    # After the answer, because most cautions need nothing but what it has counted.
-    # Items of a dynamic benchmark are chosen so that models err on them: that is no mistake.
-    sampled = capability.labelling is not None or data.roles.old is not None
-    result = with_cautions(result, find_cautions(data) if sampled else ())
 
     def doubt(part: Data, looked: int) -> Doubt | None:
-        if not sampled:
+        # Items of a dynamic benchmark are chosen so that models err on them: that is no mistake.
+        if capability.labelling is None and data.roles.old is None:
             return None
         clustered, speaks = "cluster" in capability.reads, question.labels_speak_for
         return find_doubt(part, speaks=speaks, clustered=clustered, looked=looked)
+
+    # After the answer, because most doubts need nothing but what it has counted.
 
     result = with_doubt(result, doubt(data, 1))
     notes = tuple(dict.fromkeys((*data.notes, *data.meaning_notes, *settled, *result.notes)))

@@ -238,8 +238,8 @@ def numbers_of(
             read = numbers_of(name, words, purpose, missing)
             return np.asarray(read[codes_of(coded, missing=len(read) - 1)])
         column = as_numpy(column)
-    if isinstance(column, np.ma.MaskedArray):
-        column = np.where(np.ma.getmaskarray(column), np.nan, column.data.astype(np.float64))
+    if hasattr(column, "filled"):  # a masked array, by what it can: numpy.ma loads slowly
+        column = column.astype(np.float64).filled(np.nan)
     values = np.asarray(column)
     if values.dtype.kind in "OU":
         held = [None if is_missing(value, missing) else value for value in values.tolist()]

@@ -25,7 +25,7 @@ from tallystick.table.cells import (
     without_missing,
 )
 from tallystick.table.engine import codes_of, reading
-from tallystick.table.engines import fetch, part, row_count
+from tallystick.table.engines import fetch, lazily, part, row_count
 from tallystick.table.meaning import LabelRules, Meaning, agree
 from tallystick.table.numbers import read_numbers
 from tallystick.table.panel import Panel
@@ -296,7 +296,7 @@ class Data:
         if isinstance(self.held, Tally):
             arrow = _spread(self.held, self.source)
         else:
-            columns = self.roles.columns() or columns_in_frame(self.held)
+            columns = self.roles.columns() or list(lazily(self.held).collect_schema())
             arrow = fetch(self.held, columns, "this question needs them one by one")
         table = replace(scan(arrow), source=self.source)
         count = self.roles.count if self.in_engine else None
@@ -327,19 +327,11 @@ class Data:
 
     def labels(self, *columns: str) -> Coded:
         """Return labels as codes, row by row, under the label rules of this data."""
-        if self.memory is None:
-            return self._coded(columns, self.meaning.missing)
-        found = self.label_patterns(*columns)
-        return Coded(found.codes[found.place], found.labels)
+        return self._by_row(columns, self._silent)
 
     def label_patterns(self, *columns: str) -> RowPatterns:
         """Return what `labels` returns, each distinct row once, and which of them each row is."""
-        memory = self.memory
-        if memory is None:
-            return self._patterns(columns, tuple(self.meaning.missing))
-        if memory.missing is None:
-            memory.missing = tuple(self.meaning.missing)
-        return self._patterns(columns, memory.missing)
+        return self._patterns(columns, self._silent)
 
     def words(self, *columns: str) -> Coded:
         """Return cells as codes, row by row, as they are written.
@@ -347,14 +339,26 @@ class Data:
         Only blank cells and the caller's tokens are missing, and columns need not share labels:
         grades of one judge may be words while those of another are numbers.
         """
-        if self.memory is None:
-            return self._coded(columns, self.rules.missing)
-        found = self.patterns(*columns)
-        return Coded(found.codes[found.place], found.labels)
+        return self._by_row(columns, self.rules.missing)
 
     def patterns(self, *columns: str) -> RowPatterns:
         """Return what `words` returns, each distinct row once, and which of them each row is."""
         return self._patterns(columns, self.rules.missing)
+
+    @property
+    def _silent(self) -> tuple[str, ...]:
+        """The tokens that mean no answer; kept rows remember them, so labels are not read again."""
+        if self.memory is None:
+            return self.meaning.missing
+        if self.memory.missing is None:
+            self.memory.missing = self.meaning.missing
+        return self.memory.missing
+
+    def _by_row(self, columns: tuple[str, ...], tokens: tuple[str, ...]) -> Coded:
+        if self.memory is None:
+            return self._coded(columns, tokens)
+        found = self._patterns(columns, tokens)
+        return Coded(found.codes[found.place], found.labels)
 
     def _patterns(self, columns: tuple[str, ...], tokens: tuple[str, ...]) -> RowPatterns:
         from tallystick.table.session_rows import distinct_rows
@@ -369,8 +373,6 @@ class Data:
         return found if self.memory is None else self.memory.keep(columns, tokens, found)
 
     def _coded(self, columns: Sequence[str], tokens: Sequence[str]) -> Coded:
-        import numpy as np
-
         found, words = cell_codes(self.table, self._cells(columns, tokens))
         codes: dict[Any, int] = {}
         labels: list[Label] = []
@@ -492,16 +494,8 @@ def _occurring(tally: Tally) -> Tally:
     return Tally.from_patterns(columns, tally.counts.tolist(), apart=tally.names)
 
 
-def columns_in_frame(frame: Any) -> list[str]:
-    """Return the names of a frame's columns."""
-    import narwhals as nw
-
-    return list(nw.from_native(frame).collect_schema())
-
-
 def _spread(tally: Tally, source: str) -> pa.Table:
     """Return one row per counted item."""
-    import numpy as np
     import pyarrow as pa
 
     counts = np.asarray(tally.counts)
@@ -545,8 +539,6 @@ def cell_codes(table: Table, cells: Sequence[str]) -> tuple[npt.NDArray[np.int32
     >>> codes.tolist(), words
     ([[0, 0], [-1, 0], [1, 1]], [['x', 'y'], [1, 0]])
     """
-    import numpy as np
-
     [(rows,)] = table.query("select count(*) from rows")
     codes = np.empty((int(rows), len(cells)), np.int32, order="F")
     words: list[dict[Any, int]] = [{} for _ in cells]
@@ -576,7 +568,6 @@ def cell_groups(table: Table, cell: str) -> npt.NDArray[np.int32]:
     >>> cell_groups(scan(pa.table({"id": ["b", "a", "b", None]})), "id").tolist()
     [0, 1, 0, -1]
     """
-    import numpy as np
     import pyarrow as pa
 
     chunks = [batch.column(0).dictionary_encode() for batch in _batches(table, [cell])]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from tallystick.errors import InputError, UsageError
+from tallystick.errors import InputError, UsageError, meant
 from tallystick.table.data import Data
 from tallystick.table.engines import (
     fetch,
@@ -25,7 +24,7 @@ from tallystick.table.reading import with_reading
 from tallystick.table.reading_decide import (
     decide,
     decide_counts,
-    long_shape,
+    is_long,
     majority,
 )
 from tallystick.table.reading_facts import draw
@@ -245,9 +244,7 @@ def _split(options: Mapping[str, Any]) -> tuple[Roles, Layout, LabelRules]:
     known = (*ALL_ROLES, *_LAYOUT, *_RULES)
     for name in options:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f": did you mean {near[0]!r}?" if near else ""
-            raise InputError(f"{name!r} is not a reading option{hint}")
+            raise InputError(f"{name!r} is not a reading option{meant(name, known)}")
     given = {name: value for name, value in options.items() if value is not None}
     rules: dict[str, Any] = {
         name: _several(given[name]) if isinstance(given[name], str | tuple | list) else given[name]
@@ -507,7 +504,7 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
     why = None
     if _changes_rows(beginning, door, given, layout):
         why = "a second file or other shape is read with it"
-    elif door.verb and long_shape(beginning, asked_of(door, given), given, layout, rules):
+    elif door.verb and is_long(beginning, asked_of(door, given), given, layout, rules):
         why = "one row per vote is turned round here"
     if why is not None:
         # These need every row of the columns, which only the local engine does.

@@ -1,9 +1,10 @@
 """Doubts about labels: one question, one level, one reaction.
 
 *Does having a label depend on X?* X is the order of the rows, a time, a slice, a group of rows, or
-what the votes say. Every interval from a few labels rests on the answer "no". So do the two other
-doubts here: a truth that was copied from a voter, and rows that belong together. Whatever is found,
-the answer decides nothing, passes no gate, and says why in one sentence (`with_doubt`).
+what the votes say. Every interval from a few labels rests on the answer "no". So do the other doubts
+here: a truth that was copied from a voter, is turned round or stands on other rows, and rows that
+belong together. Whatever is found, the answer decides nothing, passes no gate, and says why in one
+sentence (`with_doubt`).
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from itertools import combinations
 from shlex import quote
 from typing import Any, Literal, TypeVar
@@ -31,7 +31,7 @@ from tallystick.table.reading_facts import agreement
 from tallystick.table.session_rows import distinct_rows
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
-from tallystick.table.words import as_pass_fail, is_no_answer
+from tallystick.table.words import as_pass_fail, is_no_answer, number_of
 
 LEVEL = 0.001
 """The chance of a false doubt about one table, all that is looked at together."""
@@ -133,8 +133,8 @@ class LabelView:
         return replace(self, **held, part=part, counts=counts)
 
 
-_Fact = tuple[float, Callable[[], tuple[str, str]]]
-"""How likely chance makes something so extreme; what is so, and what is taken for granted then."""
+_Fact = tuple[float, str, str]
+"""How likely chance makes something so extreme, what is so, and what is taken for granted then."""
 
 
 def label_doubt(looks: Sequence[LabelView], *, looked: int = 1) -> Doubt | None:
@@ -158,22 +158,22 @@ def label_doubt(looks: Sequence[LabelView], *, looked: int = 1) -> Doubt | None:
     >>> print(label_doubt([LabelView(kind="order", names=(), codes=rows, labels=rows, known=known)]).first)
     The labels decide nothing, because they were not drawn at random: all 30 are on rows 1 to 30 of 200.
     """
-    best: tuple[float, _Fact, str] | None = None
+    found: list[_Fact] = []
     used = 0
     for look in looks:
-        facts = [(one, among) for part, among in _by_part(look) for one in _FACTS[look.kind](part)]
+        facts = [
+            (p, f"{what} (of {part})" if part else what, rests)
+            for rows, part in _by_part(look)
+            for p, what, rests in _FACTS[look.kind](rows)
+        ]
         used += bool(facts)
-        for fact, among in facts:
-            p = fact[0] * len(facts)
-            if best is None or p < best[0]:
-                best = p, fact, among
-    if best is None or (p := best[0] * used * looked) > LEVEL:
+        found += [(p * len(facts), what, rests) for p, what, rests in facts]
+    p, what, assumption = min(found, key=lambda fact: fact[0], default=(1.0, "", ""))
+    if p * used * looked > LEVEL or not found:
         return None
-    what, assumption = best[1][1]()
-    what += f" (of {best[2]})" if best[2] else ""
     return Doubt(
         first=f"The labels decide nothing, because they were not drawn at random: {what}.",
-        seen=f"the labels were not drawn at random ({p_value(p)}): {what}",
+        seen=f"the labels were not drawn at random ({p_value(p * used * looked)}): {what}",
         way_out="Label rows that are drawn at random",
         assumption=assumption,
     )
@@ -204,14 +204,8 @@ def _vote_facts(look: LabelView) -> Iterator[_Fact]:
         if 0 < held < whole and 0 < draws < whole:
             # Of two labels both are as telling; "says b on all" is easier to read than "a on none".
             tail = _tail(seen, whole, held, draws) * (1 + 1e-9 * (seen * whole < held * draws))
-            yield tail, partial(_vote_told, what, float(seen / draws), float(held / whole))
-
-
-def _vote_told(what: str, drawn: float, everywhere: float) -> tuple[str, str]:
-    return (
-        f"{what} on {percent(drawn)} of the labelled rows and on {percent(everywhere)} of all",
-        "the labels are like a random draw, whatever the votes",
-    )
+            told = f"{percent(seen / draws)} of the labelled rows and on {percent(held / whole)} of all"
+            yield tail, f"{what} on {told}", "the labels are like a random draw, whatever the votes"
 
 
 def _events(
@@ -236,16 +230,28 @@ def _events(
 
 
 def _order_facts(look: LabelView) -> Iterator[_Fact]:
-    rows, labels, _ = _grouped(look)
+    rows, labels, codes = _grouped(look)
     n, m = float(rows.sum()), float(labels.sum())
     if not 0 < m < n:
         return
     ends, held = np.cumsum(rows), np.flatnonzero(labels)
+
+    def told(tail: float, low: int, high: int, seen: float) -> _Fact:
+        some, before, last = _some(seen, m), ends[low] - rows[low], ends[high]
+        if not look.names:
+            where = f"{count(round(before) + 1)} to {count(round(last))} of {count(round(n))}"
+            return tail, f"{some} on rows {where}", "the table is in random order"
+        cells = (look.labels[int(codes[k])] for k in (low, high))
+        one, other = (f"{cell:g}" if isinstance(cell, float) else cell for cell in cells)
+        where = f"from {one} to {other}, which are {percent((last - before) / n)} of the table"
+        name = repr(look.names[0])
+        return tail, f"{some} on rows with {name} {where}", f"nothing changes with {name}"
+
     low, high = int(held[0]), int(held[-1])
     width = float(ends[high] - ends[low] + rows[low])
     spans = _log_ways(width - 1, m - 1) + math.log(max(n - width, 1e-300))
     ways = np.logaddexp(spans, _log_ways(width, m)) - _log_ways(n, m)
-    yield min(1.0, math.exp(ways)), partial(_order_told, look, (low, high), m)  # (LD1)
+    yield told(min(1.0, math.exp(ways)), low, high, m)  # (LD1)
     if len(rows) < _BINS:
         return
 
@@ -256,24 +262,7 @@ def _order_facts(look: LabelView) -> Iterator[_Fact]:
             own = np.flatnonzero((bins >= k) & (bins < k + size))
             inside, seen = float(rows[own].sum()), float(labels[own].sum())
             if 0 < inside < n:
-                told = partial(_order_told, look, (int(own[0]), int(own[-1])), seen)
-                yield _tail(seen, n, inside, m), told
-
-
-def _order_told(look: LabelView, span: tuple[int, int], seen: float) -> tuple[str, str]:
-    rows, labels, codes = _grouped(look)
-    before, last, n = (float(rows[:k].sum()) for k in (span[0], span[1] + 1, len(rows)))
-    some = _some(seen, float(labels.sum()))
-    if not look.names:
-        where = f"on rows {count(round(before) + 1)} to {count(round(last))} of {count(round(n))}"
-        return f"{some} {where}", "the table is in random order"
-    low, high = (look.labels[int(codes[k])] for k in span)
-    low, high = (f"{one:g}" if isinstance(one, float) else one for one in (low, high))
-    where = f"{look.names[0]!r} from {low} to {high}, which are {percent((last - before) / n)}"
-    return (
-        f"{some} on rows with {where} of the table",
-        f"nothing changes with {look.names[0]!r}",
-    )
+                yield told(_tail(seen, n, inside, m), int(own[0]), int(own[-1]), seen)
 
 
 def _some(seen: float, draws: float) -> str:
@@ -289,31 +278,22 @@ def _some(seen: float, draws: float) -> str:
 
 def _column_facts(look: LabelView) -> Iterator[_Fact]:
     rows, labels, values = _grouped(look)
-    n, m = float(rows.sum()), float(labels.sum())
+    n, m, name = float(rows.sum()), float(labels.sum()), repr(look.names[0])
     if len(rows) < 2 or not 0 < m < n:
         return
     for place in np.argsort(-rows, kind="stable")[:_MOST_PARTS].tolist():
         value, held, seen = look.labels[int(values[place])], float(rows[place]), labels[place]
-        told = partial(_slice_told, look.names[0], value, _some(float(seen), m), held / n)
-        yield _tail(float(seen), n, held, m), told
+        where = f"{name} {value}, which are {percent(held / n)} of the table"
+        some = f"{_some(float(seen), m)} on rows with {where}"
+        yield _tail(float(seen), n, held, m), some, f"{name} makes no difference"
     if len(rows) >= 5:
         empty = labels == 0
-        groups, share = (int((~empty).sum()), len(rows)), float(rows[empty].sum()) / n
-        told = partial(_group_told, look.names[0], groups, share)
-        yield _empty_chance(rows, m, int(empty.sum())), told
-
-
-def _slice_told(name: str, value: object, some: str, share: float) -> tuple[str, str]:
-    where = f"{name!r} {value}, which are {percent(share)} of the table"
-    return f"{some} on rows with {where}", f"{name!r} makes no difference"
-
-
-def _group_told(name: str, groups: tuple[int, int], share: float) -> tuple[str, str]:
-    return (
-        f"they are on {count(groups[0])} of the {count(groups[1])} different {name!r}, and"
-        f" {percent(share)} of the rows belong to the others",
-        f"rows are alike whatever their {name!r}",
-    )
+        told = (
+            f"they are on {count(int((~empty).sum()))} of the {count(len(rows))} different {name},"
+            f" and {percent(float(rows[empty].sum()) / n)} of the rows belong to the others"
+        )
+        chance = _empty_chance(rows, m, int(empty.sum()))
+        yield chance, told, f"rows are alike whatever their {name}"
 
 
 def _empty_chance(sizes: Floats, draws: float, empty: int) -> float:
@@ -408,14 +388,6 @@ def belong_together(values: Floats, groups: Ints) -> float | None:
 # The reaction, and what every verb asks of its data.
 
 
-@dataclass(frozen=True, kw_only=True)
-class Caution:
-    """A warning that the table gives rise to, and what every interval rests on because of it."""
-
-    warning: str
-    assumption: str
-
-
 def with_doubt(result: _R, doubt: Doubt | None) -> _R:
     """Return the result; with a doubt it decides nothing, passes no gate and says why.
 
@@ -430,7 +402,8 @@ def with_doubt(result: _R, doubt: Doubt | None) -> _R:
     }
     claims = {name: held(result) if callable(held) else held for name, held in marked.items()}
     why = doubt.first[0].lower() + doubt.first[1:-1]
-    resting = with_cautions(result, [Caution(warning=doubt.warning, assumption=doubt.assumption)])
+    basis = f"{result.basis} They hold only if {doubt.assumption}." if result.basis else ""
+    resting: _R = _resting_on(result, doubt.assumption)
     return replace(
         resting,
         verdict=doubt.first,
@@ -442,21 +415,11 @@ def with_doubt(result: _R, doubt: Doubt | None) -> _R:
             for gate in result.gates
         ),
         warnings=(doubt.warning, *result.warnings),
+        assumptions=(*result.assumptions, doubt.assumption),
+        basis=basis,
         doubt=doubt.warning,
         **claims,
     )
-
-
-def with_cautions(result: _R, cautions: Sequence[Caution]) -> _R:
-    """Return the result with the warnings, and with the assumptions in every interval."""
-    for one in dict.fromkeys(cautions):
-        result = replace(
-            _resting_on(result, one.assumption),
-            warnings=tuple(dict.fromkeys((*result.warnings, one.warning))),
-            assumptions=(*result.assumptions, one.assumption),
-            basis=f"{result.basis} They hold only if {one.assumption}." if result.basis else "",
-        )
-    return result
 
 
 def _resting_on(held: Any, text: str) -> Any:
@@ -509,7 +472,7 @@ def find_doubt(
     drawn = data.session is not None or roles.probability is not None
     looks = [] if roles.truth is None or drawn or speaks == "none" else _looks(data, speaks)
     return (
-        label_doubt(looks, looked=looked) or _copy_doubt(data) or _together_doubt(data, clustered)
+        label_doubt(looks, looked=looked) or _truth_doubt(data) or _together_doubt(data, clustered)
     )
 
 
@@ -608,19 +571,12 @@ def _vote_looks(votes: LabelView, speaks: str) -> list[LabelView]:
     votes = votes.take(_needed(votes)) if speaks == "disagreements" else votes
     if len(votes.labels) <= _MOST_LABELS:
         return [votes]
-    numbers = np.array([_number(one) for one in votes.labels])
+    numbers = np.array([number_of(one) for one in votes.labels], np.float64)
     if np.isnan(numbers).any():
         return [replace(votes, labels=())]
     values, rank = np.unique(numbers, return_inverse=True)
     ranks = np.append(rank, -1).astype(np.int64)[votes.codes]
     return [votes.of("order", (name,), ranks[:, j], values) for j, name in enumerate(votes.names)]
-
-
-def _number(cell: Any) -> float:
-    try:
-        return float(cell)
-    except (TypeError, ValueError):
-        return math.nan
 
 
 def _needed(votes: LabelView) -> Bools:
@@ -869,40 +825,6 @@ def _agreements(names: tuple[str, ...], codes: Ints, counts: Ints) -> dict[str, 
     return {name: (int(n), int(k)) for name, n, k in zip(names, rows, same, strict=True)}
 
 
-def find_cautions(data: Data) -> tuple[Caution, ...]:
-    """Return what shows that the truth is written the other way round, or stands on other rows."""
-    found = labelled(data)
-    if found is None:
-        return ()
-    truth, (names, codes, counts) = data.roles.truth, found
-    shares = [k / n for n, k in _agreements(*found).values() if n >= _LEAST_COPIES]
-    turned = len(np.unique(codes[:, 0])) == 2 and len(shares) == len(names)
-    if turned and max(shares) < _OPPOSITE:
-        return (
-            Caution(
-                warning=(
-                    f"no column equals {truth!r} on more than {percent(max(shares))} of the"
-                    " labelled rows, with two labels. Are the labels of one side written the other"
-                    " way round (0 for pass here, 1 for pass there)? Then turn one side round"
-                    " before you rely on any figure here"
-                ),
-                assumption=f"{truth!r} and the votes mean the same by the same label",
-            ),
-        )
-    if data.session is not None or len(data.roles.systems) == 2 or not is_unrelated(codes, counts):
-        return ()
-    return (
-        Caution(
-            warning=(
-                f"{truth!r} agrees with no column more than by chance, while the columns agree with"
-                " one another. Are its labels on the right rows? Check the names of the items, and"
-                " whether the labels were sorted apart from them"
-            ),
-            assumption=f"the labels of {truth!r} stand on the right rows",
-        ),
-    )
-
-
 def is_unrelated(codes: Ints, counts: Ints) -> bool:
     r"""Say whether the first column agrees with no other, while the others agree.
 
@@ -955,30 +877,60 @@ def copied_from(agreements: Mapping[str, tuple[int, int]]) -> tuple[str, str] | 
     return (column, other) if chance <= LEVEL else None
 
 
-def _copy_doubt(data: Data) -> Doubt | None:
+def _truth_doubt(data: Data) -> Doubt | None:
+    """Return the doubt about a truth that is a copy, is turned round, or stands on other rows."""
+    told = labelled(data)
+    if told is None:
+        return None
+    truth, (names, codes, counts), held = repr(data.roles.truth), told, _agreements(*told)
+    true = np.unique(codes[:, 0])
+    # A tie or a refusal takes neither side.
+    sides = _agreements(names, np.where(np.isin(codes, true), codes, -1), counts)
+    shares = [k / n for n, k in sides.values() if n >= _LEAST_COPIES]
     # Readers of a session did not see the votes; who always says the one label is no copy.
-    told = None if data.session is not None else labelled(data)
-    if told is None or len(np.unique(told[1][:, 0])) < 2:
+    found = copied_from(held) if data.session is None and len(true) > 1 else None
+    if found is not None:
+        column, other = found
+        same = (
+            f"{truth} equals {column!r} on all {count(held[column][0])} rows that have both, while"
+            f" {other!r} equals it on {percent(held[other][1] / held[other][0])}"
+        )
+        return Doubt(
+            first=f"The labels decide nothing, because they look like a copy: {same}.",
+            seen=same,
+            way_out=(
+                f"If {truth} was copied from {column!r}, made with it in view, or only rows were"
+                f" kept where {column!r} is right, it says nothing about the errors of {column!r}"
+                " and makes all others look worse"
+            ),
+            assumption=f"{truth} was made without {column!r}",
+            needed=f"labels that were made without {column!r}",
+        )
+    if len(true) == 2 and len(shares) == len(names) and max(shares) < _OPPOSITE:
+        most = f"no column equals {truth} on more than {percent(max(shares))} of the labelled rows"
+        return Doubt(
+            first=f"The labels decide nothing, because they look turned round: {most}.",
+            seen=f"{most}, with two labels",
+            way_out=(
+                "If the labels of one side are written the other way round (0 for pass here, 1 for"
+                " pass there), turn one side round"
+            ),
+            assumption=f"{truth} and the votes mean the same by the same label",
+            needed="labels that mean the same on both sides",
+        )
+    paired = data.session is not None or len(data.roles.systems) == 2
+    if paired or not is_unrelated(codes, counts):
         return None
-    held = _agreements(*told)
-    found = copied_from(held)
-    if found is None:
-        return None
-    truth, (column, other) = data.roles.truth, found
-    same = (
-        f"{truth!r} equals {column!r} on all {count(held[column][0])} rows that have both, while"
-        f" {other!r} equals it on {percent(held[other][1] / held[other][0])}"
-    )
+    chance = f"{truth} agrees with no column more than by chance, while the columns agree"
     return Doubt(
-        first=f"The labels decide nothing, because they look like a copy: {same}.",
-        seen=same,
+        first=f"The labels decide nothing, because they look misplaced: {chance}.",
+        seen=f"{chance} with one another",
         way_out=(
-            f"If {truth!r} was copied from {column!r}, made with it in view, or only rows were kept"
-            f" where {column!r} is right, it says nothing about the errors of {column!r} and makes"
-            " all others look worse"
+            "Check the names of the items, and whether the labels were sorted apart from them: are"
+            " they on the right rows?"
         ),
-        assumption=f"{truth!r} was made without {column!r}",
-        needed=f"labels that were made without {column!r}",
+        assumption=f"the labels of {truth} stand on the right rows",
+        needed="labels on the right rows",
     )
 
 
@@ -1026,7 +978,7 @@ def _differences(data: Data, names: tuple[str, ...]) -> tuple[Floats, Ints]:
     rows = np.flatnonzero((codes >= 0).all(axis=1))
     if truth is not None:
         return (codes[rows, :-1] == codes[rows, -1:]).astype(np.float64), rows
-    numbers = np.array([_number(one) for one in coded.labels])
+    numbers = np.array([number_of(one) for one in coded.labels], np.float64)
     if np.isnan(numbers).any():
         numbers = np.arange(len(numbers), dtype=np.float64) * (len(numbers) == 2)
     return numbers[codes[rows]], rows

@@ -11,12 +11,12 @@ from difflib import get_close_matches
 from shlex import quote
 
 from tallystick.errors import AskError, InputError
-from tallystick.table.cells import NUMBER, Label, identifier
+from tallystick.table.cells import Label, identifier
 from tallystick.table.data import Data
 from tallystick.table.reading_facts import Facts
 from tallystick.table.reading_names import lower_word, plain
 from tallystick.table.tables import Table
-from tallystick.table.words import PASS_FAIL, as_pass_fail, as_word, is_no_answer
+from tallystick.table.words import PASS_FAIL, as_pass_fail, as_word, is_no_answer, number_of
 
 Scale = tuple[float, float]
 
@@ -132,16 +132,6 @@ def _are_marks(name: str, values: set[float], scale: Scale | None, human: bool) 
 def is_silent(label: Label) -> bool:
     """Say whether a cell is no grade: blank, a word for no answer, or what `ask` could not read."""
     return label is None or not str(label).strip() or label == "(unread)" or is_no_answer(label)
-
-
-def number_of(label: Label) -> float | None:
-    """Return a cell as a number, None if it is not one."""
-    if isinstance(label, bool):
-        return float(label)
-    if isinstance(label, int | float):
-        return float(label) if abs(label) < float("inf") else None
-    text = str(label).strip()
-    return float(text) if NUMBER.fullmatch(text) else None
 
 
 _MOST_WORDS = 7

@@ -346,13 +346,9 @@ def _judges(
     if len(free) != 1:
         raise InputError(
             f"{logs[0].source} has the scores {_listed(free)}: say which of them are judges'"
-            f" grades (--judges {','.join(map(_quoted, free[:2]))})"
+            f" grades (--judges {','.join(map(quote, free[:2]))})"
         )
     return tuple(free)
-
-
-def _quoted(name: str) -> str:
-    return name if "," not in name and " " not in name else f"'{name}'"
 
 
 def _long(logs: Sequence[Log], scores: Sequence[str]) -> dict[str, list[Any]]:
@@ -370,7 +366,10 @@ def _long(logs: Sequence[Log], scores: Sequence[str]) -> dict[str, list[Any]]:
                 name = f"{log.task}:{item}" if log.task and len(tasks) > 1 else str(item)
                 for number, value in enumerate(values, start=1):
                     row = rows.setdefault((name, log.model, number), {})
-                    row |= {metric: value, **_groups(log.groups, item)}
+                    row |= {
+                        metric: value,
+                        **{k: of[item] for k, of in log.groups.items() if item in of},
+                    }
     columns: dict[str, list[Any]] = {
         ITEM: [item for item, _, _ in rows],
         SYSTEM: [system for _, system, _ in rows],
@@ -380,10 +379,6 @@ def _long(logs: Sequence[Log], scores: Sequence[str]) -> dict[str, list[Any]]:
     for name in (*scores, *groups):
         columns[name] = [row.get(name) for row in rows.values()]
     return columns
-
-
-def _groups(groups: Mapping[str, Mapping[str, str]], item: str) -> dict[str, str]:
-    return {name: held[item] for name, held in groups.items() if item in held}
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -21,6 +21,7 @@ from tallystick.table.cells import Label, identity, in_order
 from tallystick.table.patterns import pack
 from tallystick.table.tally import Tally
 from tallystick.table.weights import numbers_in
+from tallystick.table.words import number_of
 
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
@@ -360,19 +361,14 @@ def _refuse_scores(classes: tuple[Label, ...], items: int) -> None:
     """Refuse what looks like scores or free text: more labels than judges could agree on."""
     if len(classes) <= _MANY_LABELS:
         return
-    if any(_fraction(label) for label in classes) or len(classes) > items / 2:
+    numbers = [number_of(label) for label in classes]
+    fractions = any(one is not None and not one.is_integer() for one in numbers)
+    if fractions or len(classes) > items / 2:
         raise InputError(
             f"votes: {len(classes):,} different labels on {items:,} items, such as {classes[0]!r}"
             f" and {classes[1]!r}, look like scores or free text, not labels: cut them into classes"
             " first, or compare scores (compare)"
         )
-
-
-def _fraction(label: Label) -> bool:
-    try:
-        return not float(str(label)).is_integer()
-    except ValueError:
-        return False
 
 
 def _refuse_strangers(

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -19,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.errors import InputError, MergeError
+from tallystick.errors import InputError, MergeError, meant
 from tallystick.table.cells import Label, check_vocabulary, identity, in_order, is_missing
 
 # How a tally was made: the options of one call, kept so that later batches are counted in the same
@@ -107,12 +106,8 @@ class Recipe:
         here = set(available)
         for name in needed:
             if name not in here:
-                near = get_close_matches(str(name), [str(n) for n in available], n=1)
-                hint = (
-                    f": did you mean {near[0]!r}?"
-                    if near
-                    else f"; there are {', '.join(map(repr, available))}"
-                )
+                there = f"; there are {', '.join(map(repr, available))}"
+                hint = meant(str(name), map(str, available), otherwise=there)
                 raise InputError(f"there is no column {name!r}{hint}")
         for name in self.cut:
             if name not in wanted:

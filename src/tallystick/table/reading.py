@@ -11,11 +11,10 @@ import json
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import FileError, InputError
+from tallystick.errors import FileError, InputError, meant
 from tallystick.results import Json, number
 from tallystick.table.cells import (
     Label,
@@ -30,7 +29,7 @@ from tallystick.table.reading_rules import How
 from tallystick.table.roles import ALL_ROLES, GROUPS, Roles
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
-from tallystick.table.words import as_pass_fail, is_no_answer
+from tallystick.table.words import as_pass_fail, is_no_answer, number_of
 
 if TYPE_CHECKING:
     from tallystick.table.data import Data
@@ -423,18 +422,11 @@ def _meaning(labels: Iterable[Label]) -> dict[str, Any]:
     """Return labels, if they are few; the ends of a scale, if they are numbers."""
     # One spelling, so that the same table reads alike as text and as numbers.
     said = in_order({spelling(one) for one in labels if not is_no_answer(one)})
-    numbers = [_as_number(one) for one in said]
+    numbers = [number_of(one) for one in said]
     whole = [one for one in numbers if one is not None]
     if len(whole) == len(said) > 2:
         return {"scale": (min(whole), max(whole))}
     return {"labels": said} if 0 < len(said) <= _MOST_LABELS else {}
-
-
-def _as_number(label: Label) -> float | None:
-    try:
-        return float(label) if label is not None and not isinstance(label, bool) else None
-    except ValueError:
-        return None
 
 
 # A reading that somebody wrote down.
@@ -450,8 +442,7 @@ def from_toml(path: str | Path) -> dict[str, Any]:
         raise FileError(f"{path} is not a reading file (TOML): {error}") from error
     for key, value in said.items():
         if key not in _KNOWN:
-            near = get_close_matches(key, _KNOWN, n=1)
-            hint = f": did you mean {near[0]!r}?" if near else f". Known are {', '.join(_KNOWN)}"
+            hint = meant(key, _KNOWN, otherwise=f". Known are {', '.join(_KNOWN)}")
             raise InputError(f"{path}: {key!r} is not part of a reading{hint}")
         texts = value if isinstance(value, list) else [value]
         if not all(isinstance(one, str | int | float) for one in texts):

@@ -87,21 +87,7 @@ def decide(table: Table, asked: Asked, given: Roles, layout: Layout, rules: Labe
     rules
         What the caller said about labels.
     """
-    left = [part.strip() for piece in layout.ignore for part in piece.split(",")]
-    aside = frozenset(n for n in table.columns if any(fnmatch.fnmatchcase(n, p) for p in left))
-    known, later, globbed = _split(table, given)
-    look = Look(
-        table=table,
-        sample=draw(table, missing=_silent(rules, asked)),
-        rules=rules,
-        asked=asked,
-        given=known,
-        layout=layout,
-        source=table.source,
-        aside=aside,
-    )
-    _check_named(look)
-    _one_column_of_models(look)
+    look, later, globbed = _begun(table, asked, given, layout, rules)
     caught = _caught(look, globbed)
     voters = tuple(n for n in getattr(look.given, asked.want) if n not in caught)
     look.given = look.given.with_columns(asked.want, voters)
@@ -146,8 +132,6 @@ def decide_counts(
     tally: Tally, asked: Asked, given: Roles, layout: Layout, rules: LabelRules, source: str
 ) -> tuple[Roles, Mapping[str, How], Mapping[str, str]]:
     """Return roles, how and unused of a table that is counted already."""
-    left = [part.strip() for piece in layout.ignore for part in piece.split(",")]
-    aside = frozenset(n for n in tally.names if any(fnmatch.fnmatchcase(n, p) for p in left))
     look = Look(
         table=None,
         sample=draw_counts(tally, _silent(rules, asked)),
@@ -156,7 +140,7 @@ def decide_counts(
         given=given,
         layout=layout,
         source=source,
-        aside=aside,
+        aside=_aside(tally.names, layout),
     )
     # A slice or a weight is no vote; where every column has its own labels, none is known apart.
     beside = [name for name in look.free if name in tally.apart]
@@ -173,38 +157,42 @@ def decide_counts(
     return settled(look, voters), look.how, look.unused
 
 
-def long_shape(
-    glance: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules
-) -> LongShape | bool | None:
-    """Return which columns of a frame hold items, judges and votes; None if it is wide, and True
-    where more columns than these name a row.
+def is_long(glance: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules) -> bool:
+    """Say whether each row of a frame is one vote, by some of its rows."""
+    look, later, _ = _begun(glance, asked, given, layout, rules)
+    voters = getattr(look.given, asked.want)
+    if layout.shape == "wide" or (voters and not later):
+        return False
+    find_structure(look)
+    return _is_long(look, voters)
+
+
+def _begun(
+    table: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules
+) -> tuple[Look, tuple[str, ...], frozenset[str]]:
+    """Return a table before anything is decided, names that are not its columns, and what globs
+    have caught.
     """
-    known, later, _ = _split(glance, given)
+    known, later, globbed = _split(table, given)
     look = Look(
-        table=glance,
-        sample=draw(glance, missing=_silent(rules, asked)),
-        asked=replace(asked, long=layout.shape != "wide"),
+        table=table,
+        sample=draw(table, missing=_silent(rules, asked)),
+        rules=rules,
+        asked=asked,
         given=known,
         layout=layout,
-        source="the frame",
+        source=table.source,
+        aside=_aside(table.columns, layout),
     )
     _check_named(look)
     _one_column_of_models(look)
-    voters = getattr(look.given, asked.want)
-    if layout.shape == "wide" or (voters and not later):
-        return None
-    find_structure(look)
-    if not _is_long(look, voters):
-        return None
-    find_truth(look)
-    item, vote = look.column("item"), find_vote(look)
-    who = look.layout.judge or (
-        look.column("system") if asked.verb == "compare" else look.column("judge")
-    )
-    beside = look.column("replicate") or (asked.verb != "compare" and look.column("system"))
-    if item is None or who is None or beside:
-        return True
-    return LongShape(item, who, vote)
+    return look, later, globbed
+
+
+def _aside(columns: Sequence[str], layout: Layout) -> frozenset[str]:
+    """Return the columns that the caller leaves out."""
+    left = [part.strip() for piece in layout.ignore for part in piece.split(",")]
+    return frozenset(n for n in columns if any(fnmatch.fnmatchcase(n, one) for one in left))
 
 
 def _ask_about_strangers(look: Look, voters: Sequence[str], reference: str | None) -> None:

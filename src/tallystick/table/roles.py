@@ -14,6 +14,11 @@ from tallystick.table.sources import missing_column
 from tallystick.table.tables import Table
 
 
+def _role(help: str = "", default: tuple[str, ...] | None = None) -> Any:
+    """Declare a role with what the command line says of it."""
+    return field(default=default, metadata={"help": help})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Roles:
     """What each column of a table is.
@@ -81,35 +86,47 @@ class Roles:
         The column of slices.
     """
 
-    item: str | None = None
-    system: str | None = None
-    truth: str | None = None
-    judges: tuple[str, ...] = ()
-    models: tuple[str, ...] = ()
-    systems: tuple[str, ...] = ()
-    weak: tuple[str, ...] = ()
-    prediction: tuple[str, ...] = ()
-    score: str | None = None
-    old: str | None = None
-    new: str | None = None
-    confidence: str | None = None
-    cluster: str | None = None
-    replicate: str | None = None
-    round: str | None = None
-    model: str | None = None
-    correct: str | None = None
-    fooled: str | None = None
-    validators: str | None = None
-    validated: str | None = None
-    held_out: str | None = None
-    annotator: str | None = None
-    cost: str | None = None
-    time: str | None = None
-    count: str | None = None
-    weight: str | None = None
-    probability: str | None = None
-    criterion: str | None = None
-    by: str | None = None
+    item: str | None = _role("Column that identifies the item.")
+    system: str | None = _role("Long tables: column that names the system.")
+    truth: str | None = _role("Column of true labels or human grades; most may be blank.")
+    judges: tuple[str, ...] = _role("Columns with the judges' votes (commas, globs).", ())
+    models: tuple[str, ...] = _role(
+        "Columns with the models' answers or scores (commas, globs), or the one column that"
+        " names the model.",
+        (),
+    )
+    systems: tuple[str, ...] = _role("Wide tables: the systems (commas, globs).", ())
+    weak: tuple[str, ...] = _role("Columns of weak labels (commas, globs).", ())
+    prediction: tuple[str, ...] = _role(
+        "Column of the classifier's answers; several are compared.", ()
+    )
+    score: str | None = _role("Column of the classifier's scores in [0, 1].")
+    old: str | None = _role("Column with the old answers.")
+    new: str | None = _role("Column with the new answers, if the table already has them.")
+    confidence: str | None = _role("Column whose ranking predicts which answers will change.")
+    cluster: str | None = _role(
+        "Column that groups items that belong together, such as a document."
+    )
+    replicate: str | None = _role("Column that numbers repeated runs of an item.")
+    round: str | None = _role("Column that numbers the rounds.")
+    model: str | None = _role("Long logs: column that names the model.")
+    correct: str | None = _role("Long logs: column that says whether the model was right.")
+    fooled: str | None = _role("Attempt logs: column that says whether the model was fooled.")
+    validators: str | None = _role()
+    validated: str | None = _role()
+    held_out: str | None = _role("Column that marks the random items that no round was built on.")
+    annotator: str | None = _role()
+    cost: str | None = _role()
+    time: str | None = _role()
+    count: str | None = _role("Column with the number of identical rows that a row stands for.")
+    weight: str | None = _role("Column of sampling weights.")
+    probability: str | None = _role(
+        "Column with the known probability that the row was chosen for labelling."
+    )
+    criterion: str | None = _role(
+        "Column that says which criterion (helpful, safe, …) a row grades."
+    )
+    by: str | None = _role("Also answer for each value of this column.")
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Roles:
@@ -168,38 +185,12 @@ VOTES = ("judges", "models", "weak", "prediction", "old", "new")
 """Roles whose cells are answers to the question that the truth answers."""
 
 ROLE_HELP: Mapping[str, str] = {
-    "item": "Column that identifies the item.",
-    "system": "Long tables: column that names the system that made the output.",
-    "truth": "Column of true labels or human grades; it may be mostly blank.",
-    "judges": "Columns with the judges' votes; repeat, or use commas and globs.",
-    "models": "Columns with the models' answers or scores (commas, globs), or the one column that"
-    " names the model.",
-    "systems": "Wide tables: the systems; repeat, or use commas and globs.",
-    "weak": "Columns of weak labels; repeat, or use commas and globs.",
-    "prediction": "Column of the classifier's answers; repeat to compare classifiers.",
-    "score": "Column of the classifier's scores in [0, 1].",
-    "old": "Column with the old answers.",
-    "new": "Column with the new answers, if the table already has them.",
-    "confidence": "Column whose ranking predicts which answers will change.",
-    "cluster": "Column that groups items that belong together, such as a document.",
-    "replicate": "Column that numbers repeated runs of an item.",
-    "round": "Column that numbers the rounds.",
-    "model": "Long logs: column that names the model.",
-    "correct": "Long logs: column that says whether the model was right.",
-    "fooled": "Attempt logs: column that says whether the model was fooled.",
-    "validators": "Column with the validators' verdicts on the label.",
-    "validated": "Attempt logs: column that says whether the label was confirmed.",
-    "held_out": "Column that marks the random items that no round was built on.",
-    "annotator": "Column that names who wrote the item or made the attempt.",
-    "cost": "Column with the cost of each row.",
-    "time": "Column that says when a row was made.",
-    "count": "Column that says how many identical rows each row stands for (whole numbers).",
-    "weight": "Column of sampling weights: how much each row counts in a mean.",
-    "probability": "Column with the known probability that the row was chosen for labelling.",
-    "criterion": "Column that says which criterion (helpful, safe, …) a row grades.",
-    "by": "Answer separately for each value of this column too.",
+    one.name: one.metadata["help"] for one in fields(Roles) if one.metadata["help"]
 }
-"""What the command line says of each role."""
+"""What the command line says of each role.
+
+A role without help has no option: it is found by name, or stands in a reading file.
+"""
 
 # Hold what the caller says of the columns against the table: every column exists, has one role,
 # and names items only once.

@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import fields, replace
@@ -26,12 +25,12 @@ from tallystick.errors import InputError
 from tallystick.table.cells import Label, identifier
 from tallystick.table.columnar import parquet_relation
 from tallystick.table.data import Data, RowMemory, RowPatterns, cell_codes
-from tallystick.table.engine import as_arrow, as_numpy, connect, reading
+from tallystick.table.engine import as_arrow, as_numpy, connect
 from tallystick.table.meaning import LabelRules
 from tallystick.table.roles import Roles
 from tallystick.table.session import Session, SessionHead, file_stamps, open_session
-from tallystick.table.sources import scratch
 from tallystick.table.tables import Table
+from tallystick.table.truth import scratch_file, with_labels
 
 VERSION = 3
 LEAST_ROWS = 100_000
@@ -175,8 +174,6 @@ def _tuples(value: Any) -> Any:
 COLUMN = "label"
 """What the column of labels is called, unless the caller names it or the table has one."""
 
-_BATCH = 100_000
-
 
 def session_labels(session: Session) -> dict[int, Label]:
     """Return row to label, for the draws that may be read and have one label.
@@ -214,59 +211,15 @@ def join_session(
         )
     labels = session_labels(session)
     name = given.truth or session.head.options.get("truth") or COLUMN
-    [(rows,)] = table.query("select count(*) from rows")
-    column = _column(labels, int(rows), text=name in table.columns)
-    with tempfile.NamedTemporaryFile(
-        dir=scratch(), prefix="session-", suffix=".parquet", delete=False
-    ) as made:
-        target = Path(made.name)
-    writer: pq.ParquetWriter | None = None
-    done = 0
-    with reading(table.source):
-        for batch in table.derive("select * from rows").to_arrow_reader(_BATCH):
-            part = _with_labels(pa.Table.from_batches([batch]), name, column[done:])
-            writer = writer or pq.ParquetWriter(target, part.schema)
-            writer.write_table(part)
-            done += len(part)
-    if writer is not None:
-        writer.close()
-    relation = parquet_relation(connect(), [target])
-    joined = replace(
-        table,
-        relation=relation,
-        columns=tuple(relation.columns),
-        spools=(*table.spools, target),
-    )
-    note = f"{path}: {len(labels):,} labels of a labelling session"
-    return joined, replace(given, truth=name), (note,), session
-
-
-def _column(labels: dict[int, Label], rows: int, *, text: bool) -> Any:
-    """Return the labels of all rows, in the type that they share, text where they share none."""
-    import pyarrow as pa
-
     distinct = {type(label) for label in labels.values()}
     alike = len(distinct) == 1 or distinct == {int, float}
-    written = list(labels.values()) if alike and not text else [str(one) for one in labels.values()]
-    place = np.full(rows, -1, np.int64)
-    place[list(labels)] = np.arange(len(labels))
-    return pa.array(written, None if written else pa.string()).take(pa.array(place, mask=place < 0))
-
-
-def _with_labels(part: Any, name: str, labels: Any) -> Any:
-    """Put the labels into *part*; a label that is there already stays where we have none."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    labels = labels[: len(part)]
-    if name not in part.column_names:
-        return part.append_column(name, labels)
-    own = part[name].combine_chunks()
-    blank = pc.is_null(own)
-    if own.type == pa.string():
-        blank = pc.or_(blank, pc.equal(pc.utf8_trim_whitespace(pc.fill_null(own, "")), ""))
-    mine = pc.if_else(blank, labels.cast(own.type), own)
-    return part.set_column(part.column_names.index(name), name, mine)
+    written = list(labels.values()) if alike else [str(one) for one in labels.values()]
+    rows, said = pa.array(list(labels), pa.int64()), scratch_file("session-")
+    cells = pa.table({"key_": rows, "label_": pa.array(written, None if written else pa.string())})
+    pq.write_table(cells, said)
+    joined, _ = with_labels(table, name, said, "row_number() over () - 1")
+    note = f"{path}: {len(labels):,} labels of a labelling session"
+    return joined, replace(given, truth=name), (note,), session
 
 
 def added_rows(table: Table, session: Session) -> int:

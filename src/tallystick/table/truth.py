@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tallystick.errors import InputError
 from tallystick.table.cells import identifier, literal
@@ -16,9 +15,6 @@ from tallystick.table.roles import Layout, Roles
 from tallystick.table.scanning import scan
 from tallystick.table.sources import missing_column, scratch
 from tallystick.table.tables import Table
-
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyRelation
 
 _LEAST_SHARED = 20
 """Items of a table from which a file that labels every one of them is taken to be its own."""
@@ -51,19 +47,16 @@ def join_truth(
         keys = _keys(table, labels, given, outputs)
         truth = _truth(labels, keys, given)
         left_over = _check(table, labels, keys, truth)
-        path, landed = _joined(table, labels, keys, truth)
+        said, key = scratch_file("labels-"), _key_sql(keys)
+        with reading(labels.source):
+            cells = f"select {key} as key_, {identifier(truth)} as label_ from rows"
+            labels.derive(cells).write_parquet(str(said))
         source = labels.source
-    relation = parquet_relation(connect(), [path])
+        joined, landed = with_labels(table, truth, said, key, source)
     note = f"{source}: {landed:,} labels joined by {' and '.join(keys)}"
     if left_over:
         note += f"; {left_over:,} are for items that {table.source} does not have, and are left out"
-    joined = replace(
-        table,
-        relation=relation,
-        columns=tuple(relation.columns),
-        files=(*table.files, *labels.files),
-        spools=(*table.spools, path),
-    )
+    joined = replace(joined, files=(*table.files, *labels.files))
     return joined, replace(given, truth=truth), (note,)
 
 
@@ -142,45 +135,45 @@ def _check(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> in
     return len(strangers)
 
 
-def _joined(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> tuple[Path, int]:
-    """Write the rows with their labels to a scratch file, in order."""
-    key, value = _key_sql(keys), identifier(truth)
-    said, path = _scratch("labels-"), _scratch("truth-")
+def with_labels(
+    table: Table, truth: str, said: Path, key: str, source: str | None = None
+) -> tuple[Table, int]:
+    """Return the table with labels in its column *truth*, and how many of its rows have one.
+
+    *said* is a scratch file of ``key_`` and ``label_``, and *key* the SQL of a row's key. A label
+    that the table holds stays; one that differs from the file named *source* is refused.
+    """
+    value, path = identifier(truth), scratch_file("truth-")
     cells = {name: identifier(name) for name in table.columns}
     cells[truth] = "label_"
+    own = f"nullif(trim(cast({value} as varchar)), '')"
     if truth in table.columns:
-        own = f"nullif(trim(cast({value} as varchar)), '')"
         kind = table.relation.select(value).types[0]
         cells[truth] = f"cast(coalesce({own}, cast(label_ as varchar)) as {kind})"
     chosen = ", ".join(f"{cell} as {identifier(name)}" for name, cell in cells.items())
     with reading(table.source):
-        labels.derive(f"select {key} as key_, {value} as label_ from rows").write_parquet(str(said))
         both = table.derive(
             f"select * from (select *, {key} as key_, row_number() over () as place_ from rows)"
             f" left join read_parquet({literal(str(said))}) using (key_)"
         )
-        if truth in table.columns:
-            _refuse_two_truths(both, truth, own, table, labels)
+        if truth in table.columns and source is not None:
+            clashes = both.filter(f"{own} <> trim(cast(label_ as varchar))").order("place_")
+            for mine, other in clashes.limit(1).project(f"{value}, label_").fetchall():
+                raise InputError(
+                    f"{table.source} and {source} disagree on {truth!r}: {mine!r} and {other!r} for"
+                    " one item. Correct one of them"
+                )
         [(landed,)] = both.aggregate("count(label_)").fetchall()
         both.order("place_").project(chosen).write_parquet(str(path))
     said.unlink()
-    return path, int(landed)
+    relation = parquet_relation(connect(), [path])
+    spools = (*table.spools, path)
+    held = replace(table, relation=relation, columns=tuple(relation.columns), spools=spools)
+    return held, int(landed)
 
 
-def _refuse_two_truths(
-    both: DuckDBPyRelation, truth: str, own: str, table: Table, labels: Table
-) -> None:
-    """Refuse an item for which both files have a label, and not the same one."""
-    clashes = both.filter(f"{own} <> trim(cast(label_ as varchar))").order("place_").limit(1)
-    apart = clashes.project(f"{identifier(truth)}, label_").fetchall()
-    for mine, other in apart:
-        raise InputError(
-            f"{table.source} and {labels.source} disagree on {truth!r}: {mine!r} and {other!r} for"
-            " one item. Correct one of them"
-        )
-
-
-def _scratch(prefix: str) -> Path:
+def scratch_file(prefix: str) -> Path:
+    """Return a new Parquet file among the scratch files."""
     with tempfile.NamedTemporaryFile(
         dir=scratch(), prefix=prefix, suffix=".parquet", delete=False
     ) as made:

@@ -17,40 +17,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
 
-from tallystick.table.cells import Label, spelling
+from tallystick.table.cells import NUMBER, Label, spelling
 
 NO_ANSWER = frozenset(
-    {
-        "",
-        "#n/a",
-        "-",
-        "--",
-        "<na>",
-        "?",
-        "abstain",
-        "abstained",
-        "abstention",
-        "missing",
-        "n/a",
-        "na",
-        "nan",
-        "nil",
-        "no answer",
-        "no label",
-        "no response",
-        "no vote",
-        "none",
-        "not answered",
-        "not available",
-        "not labeled",
-        "not labelled",
-        "null",
-        "skip",
-        "skipped",
-        "unanswered",
-        "unlabeled",
-        "unlabelled",
-    }
+    (
+        *("", "#n/a", "-", "--", "<na>", "?", "abstain", "abstained", "abstention", "missing"),
+        *("n/a", "na", "nan", "nil", "no answer", "no label", "no response", "no vote", "none"),
+        *("not answered", "not available", "not labeled", "not labelled", "null", "skip"),
+        *("skipped", "unanswered", "unlabeled", "unlabelled"),
+    )
 )
 """Words that are written where there is no answer."""
 
@@ -61,57 +36,34 @@ TIES = frozenset({"a=b", "both", "draw", "equal", "neither", "same", "tie"})
 """Words for "neither side is better": true labels in pairwise data, never true elsewhere."""
 
 NEVER_TRUE = TIES | {
-    "(unread)",
-    "error",
-    "invalid",
-    "refusal",
-    "refused",
-    "timeout",
-    "unknown",
-    "unparsed",
+    *("(unread)", "error", "invalid", "refusal", "refused", "timeout", "unknown", "unparsed"),
     "unsure",
 }
 """Votes that cannot be the true label of an item, unless the truth uses them."""
 
-_FAMILIES: tuple[Mapping[str, float], ...] = (
-    {"pass": 1.0, "fail": 0.0},
-    {"passed": 1.0, "failed": 0.0},
-    {"correct": 1.0, "incorrect": 0.0},
-    {"correct": 1.0, "wrong": 0.0},
-    {"right": 1.0, "wrong": 0.0},
-    {"yes": 1.0, "no": 0.0},
-    {"true": 1.0, "false": 0.0},
-    {"good": 1.0, "bad": 0.0},
-    {"win": 1.0, "tie": 0.5, "draw": 0.5, "loss": 0.0},
-    {"win": 1.0, "tie": 0.5, "draw": 0.5, "lose": 0.0},
-    {"c": 1.0, "i": 0.0},
-    {"y": 1.0, "n": 0.0},
-    {"t": 1.0, "f": 0.0},
-    {"accept": 1.0, "reject": 0.0},
-    {"accepted": 1.0, "rejected": 0.0},
-    {"ok": 1.0, "not ok": 0.0},
-    {"up": 1.0, "down": 0.0},
-    *(
-        {yes: 1.0, no: 0.0}
-        for pairs in (
-            "✅ ❌|✓ ✗|✔ ✘|✔ ✖|☑ ☒|👍 👎",
-            "ja nein|richtig falsch|wahr falsch|korrekt inkorrekt|gut schlecht",  # German
-            "oui non|vrai faux|correct faux|bon mauvais|réussi échoué",  # French
-            "sí no|si no|verdadero falso|correcto incorrecto|bien mal",  # Spanish
-            "sì no|vero falso|corretto sbagliato|giusto sbagliato",  # Italian
-            "sim não|sim nao|verdadeiro falso|certo errado|correto incorreto",  # Portuguese
-            "ja nee|waar onwaar|goed fout|juist onjuist",  # Dutch
-            "ja nej|rätt fel|sant falskt|riktig feil|rigtig forkert",  # Nordic
-            "tak nie|prawda fałsz|evet hayır|doğru yanlış",  # Polish, Turkish
-            "да нет|верно неверно|правильно неправильно|истина ложь",  # Russian
-            "是 否|对 错|正确 错误|正確 錯誤",  # Chinese
-            "はい いいえ|正解 不正解|예 아니오|맞음 틀림",  # Japanese, Korean
-        )
-        for yes, _, no in (pair.partition(" ") for pair in pairs.split("|"))
-    ),
+_PAIRS = (
+    "pass fail|passed failed|correct incorrect|correct wrong|right wrong|yes no|true false|good bad",
+    "win loss|win lose|c i|y n|t f|accept reject|accepted rejected|ok not_ok|up down",
+    "✅ ❌|✓ ✗|✔ ✘|✔ ✖|☑ ☒|👍 👎",
+    "ja nein|richtig falsch|wahr falsch|korrekt inkorrekt|gut schlecht",  # German
+    "oui non|vrai faux|correct faux|bon mauvais|réussi échoué",  # French
+    "sí no|si no|verdadero falso|correcto incorrecto|bien mal",  # Spanish
+    "sì no|vero falso|corretto sbagliato|giusto sbagliato",  # Italian
+    "sim não|sim nao|verdadeiro falso|certo errado|correto incorreto",  # Portuguese
+    "ja nee|waar onwaar|goed fout|juist onjuist",  # Dutch
+    "ja nej|rätt fel|sant falskt|riktig feil|rigtig forkert",  # Nordic
+    "tak nie|prawda fałsz|evet hayır|doğru yanlış",  # Polish, Turkish
+    "да нет|верно неверно|правильно неправильно|истина ложь",  # Russian
+    "是 否|对 错|正确 错误|正確 錯誤",  # Chinese
+    "はい いいえ|正解 不正解|예 아니오|맞음 틀림",  # Japanese, Korean
 )
+_HALF = {"tie": 0.5, "draw": 0.5}
+"""What a win and a loss stand beside."""
 
-PASS_FAIL: tuple[Mapping[str, float], ...] = tuple(map(MappingProxyType, _FAMILIES))
+PASS_FAIL: tuple[Mapping[str, float], ...] = tuple(
+    MappingProxyType({yes: 1.0, **(_HALF if yes == "win" else {}), no.replace("_", " "): 0.0})
+    for yes, _, no in (pair.partition(" ") for pairs in _PAIRS for pair in pairs.split("|"))
+)
 """Families of words for right and wrong, with the number that each word stands for."""
 
 # How an emoji looks, in colour or in which skin, does not change what it says.
@@ -169,6 +121,16 @@ def is_never_true(label: Label) -> bool:
     (True, True, False)
     """
     return as_word(label) in NEVER_TRUE
+
+
+def number_of(label: Label) -> float | None:
+    """Return a cell as a number, None if it is not one."""
+    if isinstance(label, bool):
+        return float(label)
+    if isinstance(label, int | float):
+        return float(label) if abs(label) < float("inf") else None
+    text = str(label).strip()
+    return float(text) if NUMBER.fullmatch(text) else None
 
 
 def as_pass_fail(labels: Iterable[Label]) -> Mapping[Label, float] | None:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -22,7 +21,6 @@ from tallystick.sampling.draws import (
     DrawJournal,
     LabelStrata,
     draw_batch,
-    drawing_probabilities,
     share_spread,
 )
 
@@ -44,12 +42,6 @@ def page(scripted):
         return rectified_steps(journal, values, [0.95, 0.3])
 
     return steps
-
-
-def test_the_first_values_are_those_of_the_page(page):
-    steps = page(3)
-    assert (steps.z[0], steps.low[0], steps.high[0]) == pytest.approx((0.87, -0.13, 1.52), abs=5e-5)
-    assert steps.z[2] == pytest.approx(1.5174, abs=5e-5)
 
 
 @pytest.mark.parametrize(
@@ -111,63 +103,6 @@ def _tree(sizes, truth, batches):
                 values.append(order[h][seen[h]])
                 seen[h] += 1
             yield path, values, begins
-
-
-def _exact(sizes, truth, batches, guess, bet, m):
-    """Return the sum over all paths of probability x capital, in fractions."""
-    H, N = len(sizes), sum(sizes)
-    weight = Fraction(1, int(np.prod([np.prod(range(1, n + 1)) for n in sizes])))
-    total, mass = Fraction(0), Fraction(0)
-    for path, values, begins in _tree(sizes, truth, batches):
-        chance, money, zs = weight, Fraction(1), []
-        for t, h in enumerate(path):
-            known = begins[t]
-            stratum, y = np.array(path[:known], dtype=int), np.array(values[:known], dtype=float)
-            left = [sizes[j] - path[:t].count(j) for j in range(H)]
-            q = [
-                Fraction(float(one))
-                for one in drawing_probabilities(left, share_spread(stratum, y, H))
-            ]
-            q = [one / sum(q) for one in q]  # floats that sum to 1 only nearly
-            k = [int((stratum == j).sum()) for j in range(H)]
-            x = [Fraction(float(y[stratum == j].sum())) for j in range(H)]
-            g = [(x[j] + 4 * guess[j]) / (k[j] + 4) for j in range(H)]
-            base = (sum(map(Fraction, values[:t])) + sum(left[j] * g[j] for j in range(H))) / N
-            c = [Fraction(left[j]) / (N * q[j]) if q[j] else Fraction(0) for j in range(H)]
-            low = base - max(c[j] * g[j] for j in range(H) if left[j])
-            z = base + c[h] * (values[t] - g[h])
-            size = bet(np.array([float(one) for one in zs]))
-            risk = m - low
-            money *= 1 + min(size, Fraction(3, 4) / risk if risk > 0 else size) * (z - m)
-            zs.append(z)
-            chance *= q[h]
-        mass += chance
-        total += chance * money
-    return total, mass
-
-
-def test_the_capital_at_the_true_mean_is_exactly_a_fair_game():
-    sizes, truth, batches = [3, 2], [(1, 1, 0), (1, 0)], [1, 2]
-    guess = [Fraction(4, 5), Fraction(3, 10)]
-
-    def bet(zs):  # the bets of the interval, from the values before
-        return Fraction(float(1.25 * 0.2 / moments_before(zs)[1][-1]))
-
-    money, mass = _exact(sizes, truth, batches, guess, bet, Fraction(3, 5))
-    assert mass == 1
-    assert money == 1
-
-
-def test_the_capital_above_the_true_mean_loses_and_below_it_wins():
-    sizes, truth, batches = [3, 2], [(1, 1, 0), (1, 0)], [2]
-    guess = [Fraction(4, 5), Fraction(3, 10)]
-
-    def bet(zs):
-        return Fraction(1, 2)
-
-    above = _exact(sizes, truth, batches, guess, bet, Fraction(7, 10))[0]
-    below = _exact(sizes, truth, batches, guess, bet, Fraction(1, 2))[0]
-    assert above < 1 < below
 
 
 def test_the_code_itself_plays_the_fair_game_that_was_enumerated():

@@ -8,19 +8,20 @@ from tallystick.sampling.stopping import (
     forecast,
     next_batch,
     stop_reason,
-    verdict_forecast,
 )
-
-
-def test_the_forecast_is_the_formula_of_the_page():
-    assert forecast(40, 0.10, 0.05) == 120
-    assert forecast(40, 0.05, 0.05) == 0
-    assert forecast(20, 0.12, 0.05) == 96  # 115.2 - 20, rounded up
 
 
 @pytest.mark.parametrize(
     ("labelled", "missing", "size"),
-    [(0, None, 20), (8, None, 12), (20, 980, 50), (20, 60, 30), (80, 36, 20), (80, 2, 5)],
+    [
+        (0, None, 20),
+        (8, None, 12),
+        (20, 980, 50),
+        (20, 60, 30),
+        (80, 36, 20),
+        (80, 2, 5),
+        (30, None, 10),
+    ],
 )
 def test_batches_are_half_of_what_is_missing_in_fives(labelled, missing, size):
     assert next_batch(LabelProgress(labelled=labelled, left=900, missing=missing)) == size
@@ -30,10 +31,6 @@ def test_a_batch_never_exceeds_the_items_or_the_budget():
     assert next_batch(LabelProgress(labelled=20, left=3, missing=300)) == 3
     assert next_batch(LabelProgress(labelled=20, left=99, missing=300, budget=27)) == 7
     assert next_batch(LabelProgress(labelled=30, left=99, missing=300, budget=27)) == 0
-
-
-def test_a_verdict_without_a_target_is_asked_in_tens():
-    assert next_batch(LabelProgress(labelled=30, left=99)) == 10
 
 
 @pytest.mark.parametrize(
@@ -54,12 +51,6 @@ def test_a_verdict_without_a_target_is_asked_in_tens():
 def test_the_first_reason_that_holds_is_given(change, reason):
     base = {"labelled": 60, "left": 500, "missing": 55}
     assert stop_reason(LabelProgress(**{**base, **change})) == reason
-
-
-def test_a_verdict_is_forecast_by_what_a_label_adds():
-    assert verdict_forecast(0.0, 0.1) == 37  # ln 40 = 3.69
-    assert verdict_forecast(9.0, 0.1) == 0
-    assert verdict_forecast(0.0, -0.1) is None
 
 
 def test_a_precision_of_nothing_is_refused():

@@ -37,11 +37,6 @@ def test_the_consensus_of_good_judges_is_the_truth():
     assert found.posterior.sum(axis=1) == pytest.approx(np.ones(len(patterns.codes)))
 
 
-def test_two_judges_are_too_few_for_a_model():
-    found = consensus(patterns_of([[0, 1], [1, 1]], n_classes=2))
-    assert (found.method, found.middle) == ("mean vote", 0.5)
-
-
 def test_judges_of_whom_none_votes_leave_every_class_as_likely():
     found = consensus(patterns_of([[-1, -1]], n_classes=4))
     assert found.posterior.tolist() == [[0.25] * 4]

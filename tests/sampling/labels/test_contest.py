@@ -13,19 +13,6 @@ def contest():
     return contest_of(answers, [0, 0, 0, 1, 1], guess=[[0.3, 0.7], [0.8, 0.2]])
 
 
-def test_cells_hold_items_with_the_same_answers_in_the_same_stratum(contest):
-    assert contest.sizes.tolist().count(2) == 1
-    assert contest.cell[0] == contest.cell[2]
-    assert contest.sizes.sum() == contest.n_items == 5
-
-
-def test_only_live_models_can_disagree(contest):
-    none = np.empty(0, np.int64)
-    two, all_ = (np.array([True, True, last]) for last in (False, True))
-    assert contest.items(two, none).tolist() == [1, 4]
-    assert contest.items(all_, none).tolist() == [0, 1, 2, 4]
-
-
 def test_the_chance_to_be_right_is_the_share_of_the_class_that_is_given(contest):
     chance = contest.chance(contest.guess)[contest.cell]
     assert chance[1].tolist() == [0.3, 0.7, 0.7]
@@ -40,13 +27,6 @@ def test_the_largest_gap_is_taken_only_where_both_differ(contest):
     assert gap[0, 0] == -1.0  # a model never differs from itself
 
 
-def test_labelled_items_leave_their_cells(contest):
-    everybody = np.ones(3, bool)
-    open_ = contest.items(everybody, np.array([0]))
-    assert 0 not in open_
-    assert open_.size == contest.contested(everybody, np.array([0])).sum()
-
-
 def judged() -> Contest:
     strata = np.array([[0, 2], [0, 3], [1, 2], [1, 3]])
     return judged_contest(strata=strata, guess=[[0.1, 0.9], [0.8, 0.2], [0.3, 0.7], [0.6, 0.4]])
@@ -59,11 +39,6 @@ def test_the_largest_gap_of_judged_systems_is_that_of_their_best_and_worst_strat
     gap = contest.largest_gap(rho, contest.sizes > 0)
     assert gap[0, 1] == pytest.approx(0.9 - 0.4)
     assert gap[1, 0] == pytest.approx(0.7 - 0.2)
-
-
-def test_every_unlabelled_item_may_tell_judged_systems_apart():
-    contest = judged()
-    assert contest.items(np.ones(2, bool), np.array([2])).tolist() == [0, 1, 3]
 
 
 def test_a_skip_is_no_hit_and_a_system_that_left_counts_with_its_guess():

@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.results import Interval
 from tallystick.sampling.bets import anytime_share, rectified_steps
 from tallystick.sampling.draws import DrawJournal, LabelStrata, draw_batch
 from tallystick.sampling.planned import Apart
@@ -12,13 +11,6 @@ from tallystick.sampling.planned import Apart
 @pytest.fixture
 def strata():
     return LabelStrata(of=[0] * 60 + [1] * 40, side=[0, 1], guess=[[0.8, 0.2], [0.1, 0.9]])
-
-
-def test_the_mean_of_all_and_of_the_sampled_part_are_inverse():
-    apart = Apart(known=30, total=12.0, sampled=170)
-    assert apart.part(apart.whole(0.37)) == pytest.approx(0.37)
-    moved = apart.interval(Interval(0.2, 0.4, level=0.9, guarantee="anytime", method="m"))
-    assert (moved.guarantee, moved.level, moved.method) == ("anytime", 0.9, "m")
 
 
 def test_labels_of_unknown_origin_are_known_exactly_and_bias_nothing(strata):

@@ -8,25 +8,25 @@ import numpy as np
 
 from tallystick.serve.auth import HttpProblem
 from tallystick.serve.database import Store
-from tallystick.serve.worker import Computed, Worker, WorkerOrder, _answered
+from tallystick.serve.worker import Workers, perform
 from tests.serve.web import Web
 
 STREAM = "bot"
 JUDGES = ("gpt", "claude", "llama")
 
 
-class InProcess(Worker):
-    """The worker without a process of its own."""
+class InProcess(Workers):
+    """The workers without processes of their own."""
 
     def __init__(self, store: Store) -> None:
         super().__init__(store.address())
         self._store = store
 
-    def ask(self, order: WorkerOrder, *, patience: float | None = None) -> Computed:
-        answer = _answered(self._store, order)
+    def ask(self, work: str, stream: str, *given: Any, patience: float | None = None) -> Any:
+        answer = perform(self._store, work, stream, *given)
         if answer.status >= 400:
             raise HttpProblem(answer.status, answer.detail)
-        return answer
+        return answer.value
 
 
 def fill(

@@ -4,7 +4,7 @@ Each file has its tests: ``pytest tests/papers/test_dynamic_benchmarks* -k``
 
 | statement | function (file, if not here) | -k |
 |---|---|---|
-| section 2: four operations | `collect`, `mix`, `vote` (designs); `Learner` (rollouts) | section_2 |
+| section 2: four operations | `collect`, `mix`, `vote` (designs); `Learner` | section_2 |
 | section 2: graph, any weights | `Step`, `Design` (designs) | section_2 |
 | sections 3, 4: path, hierarchy | `path`, `hierarchical` (designs) | sections_3_and_4 |
 | Lemma 3.1: bad models | `bad_models_bound` | lemma_3_1 |
@@ -22,16 +22,17 @@ Each file has its tests: ``pytest tests/papers/test_dynamic_benchmarks* -k``
 | Theorem 4.2, (5): its floor | `hierarchical_floor` | theorem_4_2 |
 | Theorem 4.2: its bad sequence | `hierarchical_certificate` (certificates) | theorem_4_2 |
 | section 5: rollouts, any learner | `roll` (rollouts) | section_5 |
+| section 5: real classifiers | `run_experiment`, `curves` (rollouts) | experiment |
 | section 5: a static control | `control_risk` (rollouts) | section_5 |
-| Lemma A.1, (61)-(63): hinge loss | `hinge_slope`, `gradient_updates` (rollouts) | lemma_a_1 |
-| Lemma A.2, (71): exponential loss | `gradient_updates` (rollouts) | lemma_a_2 |
+| Lemma A.1, (61)-(63): hinge loss | `hinge_slope`, `gradient_updates` | lemma_a_1 |
+| Lemma A.2, (71): exponential loss | `gradient_updates` | lemma_a_2 |
 | A.2: its rate | `exponential_bound` | lemma_a_2 |
-| section B.2: z_T | `similarity` (rollouts) | section_b_2 |
-| Figure 5: what early rounds tell | `early_signals` (rollouts) | section_b_2 |
+| section B.2: z_T | `similarity` | section_b_2 |
+| Figure 5: what early rounds tell | `early_signals` | section_b_2 |
 | Corollary C.1: a random model | `rounds_for_random_model` | corollary_c_1 |
 | Theorems C.2, C.3: intervals | the certificates with a slope | theorems_c_2_and_c_3 |
 
-Here are the numbers that the statements give. ``printed=True`` gives one as it follows from the
+Here are the numbers that the statements give, the score z_T and appendix A's updates. ``printed=True`` gives one as it follows from the
 paper's own proof; the default is the sharpest that we can prove (``docs/theory/dynamic-sharp.md``,
 whose tags S0 to S7 stand at the lines). :math:`\epsilon` is the excess risk of a model on the
 distribution it was trained on, *distance* is :math:`\Delta = d_{\mathcal H \Delta \mathcal
@@ -42,23 +43,33 @@ bounds can be held against exact populations.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
 from math import ceil, comb, exp
-from typing import TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
 import numpy as np
 
+from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks.designs import (
     Array,
     Mixing,
+    Population,
     checked_epsilon,
     checked_mixing,
     checked_weights,
+    collect,
+    majority_share,
+    risk,
 )
+from tallystick.papers.dynamic_benchmarks.rollouts import Learner, scaled
+from tallystick.results import Interval
 
 Number = TypeVar("Number", float, Fraction)
+
+Loss: TypeAlias = Literal["hinge", "exponential"]
 
 
 def bad_models_bound(alpha: float, covered: float = 0.0, *, printed: bool = False) -> int:
@@ -420,3 +431,263 @@ def _whole(epsilon: float) -> float:
     """Return the next smaller epsilon whose inverse is whole."""
     checked_epsilon(epsilon)
     return 1 / ceil(1 / epsilon - 1e-9)
+
+
+# How much a rollout resembles the bad sequence of Theorem 3.5: section B.2.
+
+
+def similarity(
+    errors: Array, *, weights: Array | None = None, majority: Array | None = None
+) -> Array:
+    r"""How much does a rollout resemble the bad sequence of Theorem 3.5: the score :math:`z_T`.
+
+    [SAH23]_, section B.2: where two models err together, does the majority err too,
+
+    .. math:: z_{s,t} = \frac{\mathcal D(E_s \cap E_t \cap E_m)}{\mathcal D(E_s \cap E_t)}, \qquad
+              z_T = \text{mean over pairs } s \ne t.
+
+    The text leaves two cases open (ERRATA). A pair without common errors (0/0) says nothing and is
+    left out of the mean; without any other pair :math:`z_T` is unknown (NaN). A tie of the majority
+    counts one half. For three models and a binary majority :math:`z_3 = 1` always: two of three
+    *are* the majority.
+
+    Parameters
+    ----------
+    errors
+        Booleans of shape (..., models, items).
+    weights
+        The population's weights; equal ones if not given.
+    majority
+        Error share of the vote, (..., items), where it is not the binary majority of *errors* (a
+        plurality, say).
+
+    Examples
+    --------
+    >>> similarity(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]], dtype=bool)).item()
+    1.0
+    >>> similarity(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=bool)).item()
+    nan
+    """
+    wrong = np.asarray(errors).astype(np.float32)
+    models, items = wrong.shape[-2:]
+    if models < 2:
+        raise InputError(f"z needs at least two models, got {models}")
+    mass = np.full(items, 1 / items) if weights is None else np.asarray(weights, dtype=float)
+    voted = majority_share(wrong.sum(axis=-2), models) if majority is None else np.asarray(majority)
+
+    # Items that no two models get wrong are in no overlap: leaving them out saves most of the work
+    # on good models.
+    busy = (wrong.sum(axis=-2) >= 2).reshape(-1, items).any(axis=0)
+    wrong, mass = wrong[..., busy], mass[busy].astype(np.float32)
+    voted = voted[..., busy].astype(np.float32)
+
+    upper = (..., *np.triu_indices(models, 1))
+    both = ((wrong * mass) @ np.swapaxes(wrong, -1, -2))[upper]
+    all_three = ((wrong * (mass * voted)[..., None, :]) @ np.swapaxes(wrong, -1, -2))[upper]
+    known = both > 0
+    ratio = np.divide(all_three, both, out=np.zeros_like(both), where=known)
+    pairs = known.sum(axis=-1)
+    mean = np.divide(ratio.sum(axis=-1), pairs, out=np.full(pairs.shape, np.nan), where=pairs > 0)
+    return np.asarray(np.clip(mean, 0, 1), dtype=float)  # NaN stays
+
+
+# What an early round says about the end, over rollouts: Figure 5 of [SAH23]_.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Signals:
+    """What an early round says about the final risk, over rollouts (Figure 5): Pearson correlations
+    with intervals.
+    """
+
+    early: int
+    final: int
+    z_correlation: float | None
+    z_interval: Interval | None
+    risk_correlation: float | None
+    risk_interval: Interval | None
+    rollouts: int
+
+
+def early_signals(
+    errors: Array,
+    risk: Array,
+    *,
+    early: int,
+    weights: Array | None = None,
+    majority: Array | None = None,
+) -> Signals:
+    """Correlate :math:`z` and majority risk at round *early* (counted from 1) with the final
+    majority risk.
+
+    [SAH23]_, section B.2 and Figure 5. A correlation is None where one side does not vary.
+
+    Parameters
+    ----------
+    errors
+        (rollouts, rounds, items).
+    risk
+        (rollouts, rounds), majority risk by round.
+    majority
+        Error share of the vote of the first *early* models, (rollouts, items), where *risk* is not
+        that of the binary majority: a plurality of many labels, say.
+    """
+    rollouts, rounds = risk.shape
+    if not 2 <= early < rounds:
+        raise InputError(f"early must be a round from 2 to {rounds - 1}, got {early!r}")
+    if rollouts < 4:
+        raise InputError(f"a correlation over rollouts needs at least 4 of them, got {rollouts}")
+    z = similarity(errors[:, :early], weights=weights, majority=majority)
+    by_z, by_risk = _pearson(z, risk[:, -1]), _pearson(risk[:, early - 1], risk[:, -1])
+    return Signals(
+        early=early,
+        final=rounds,
+        z_correlation=by_z[0],
+        z_interval=by_z[1],
+        risk_correlation=by_risk[0],
+        risk_interval=by_risk[1],
+        rollouts=rollouts,
+    )
+
+
+def _pearson(x: Array, y: Array) -> tuple[float | None, Interval | None]:
+    """Pearson's r with Fisher's interval."""
+    known = ~(np.isnan(x) | np.isnan(y))
+    x, y = x[known], y[known]
+    if x.size < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None, None
+    r = float(np.corrcoef(x, y)[0, 1])
+    half = 1.959964 / np.sqrt(x.size - 3)
+    low, high = np.tanh(np.arctanh(np.clip(r, -0.9999999, 0.9999999)) + np.array([-half, half]))
+    return r, Interval(
+        float(min(low, r)),
+        float(max(high, r)),
+        level=0.95,
+        guarantee="approximate",
+        method="fisher",
+    )
+
+
+# Updating the model itself instead of the benchmark: appendix A of [SAH23]_. The model is a
+# real-valued function; only its margins m(x) = h(x) f(x) matter, so a rollout is one row of them.
+# It starts at zero everywhere, where the zero-one risk is one half.
+
+
+@dataclass(frozen=True, eq=False)
+class Updates:
+    """Zero-one risk and surrogate risk, one row per rollout, one column per update, the first one
+    before any.
+    """
+
+    risk: Array
+    surrogate: Array
+
+    @property
+    def rises(self) -> Array:
+        """How often the surrogate rose from one update to the next, one number per rollout."""
+        return np.asarray((np.diff(self.surrogate, axis=1) > 1e-12).sum(axis=1))
+
+    @property
+    def zero_from(self) -> Array:
+        """After how many updates the zero-one risk is zero and stays so; -1 if it does not."""
+        wrong = self.risk > 0
+        last = wrong.shape[1] - 1 - np.argmax(wrong[:, ::-1], axis=1)
+        return np.where(wrong[:, -1], -1, np.where(wrong.any(axis=1), last + 1, 0))
+
+
+def hinge_slope(population: Population, margins: Array, errors: Array) -> Array:
+    r"""How fast does the hinge risk change along a model, from given margins.
+
+    .. math:: \langle g, \overline h \rangle = -\sum_{x:\, h f < 1} \mathcal D(x)\, \overline h(x) f(x)
+              = -\Pr(E_h)\,\bigl(1 - 2 R_{\overline{\mathcal D}_h}(\overline h)\bigr)
+
+    [SAH23]_, Lemma A.1 and Eqs (61) to (63): at most :math:`-(1-2\epsilon)\Pr(E_h)` for a model
+    with risk at most :math:`\epsilon` on the margin errors :math:`E_h`, which is negative as long
+    as there are any. In Eq (62) :math:`\Pr(E_h)` is right and ":math:`= R^{hinge}`" is not
+    (ERRATA).
+
+    Parameters
+    ----------
+    margins
+        :math:`h(x) f(x)`, (..., items).
+    errors
+        Where the model errs, of the same shape.
+
+    Examples
+    --------
+    >>> hinge_slope(Population.uniform(4), np.array([0.0, 0.5, 0.9, 2.0]), np.array([True, False, False, True])).item()
+    -0.25
+    """
+    moves = np.where(margins < 1, np.where(errors, -1.0, 1.0), 0.0)
+    return -risk(population.weights, moves)  # (62), (63)
+
+
+def gradient_updates(
+    population: Population,
+    learner: Learner,
+    *,
+    loss: Loss,
+    updates: int,
+    rollouts: int,
+    rng: Rng,
+    rate: float = 1.0,
+) -> Updates:
+    r"""Follow the gradient of a surrogate of the risk, one model at a time.
+
+    ``hinge``, [SAH23]_, Lemma A.1: a model built on the margin errors is a descent direction
+    (:func:`hinge_slope`).
+
+    .. math:: h \leftarrow h + \eta\, R^{hinge}(h)\, \overline h, \qquad \overline h = \mathcal A(\mathcal D|_{h f < 1})
+
+    That is a statement about infinitesimal steps. With any fixed *rate* :math:`\eta` the hinge risk
+    can rise (ERRATA): an item that :math:`\overline h` gets wrong loses margin, also one that was no
+    margin error. :attr:`Updates.rises` counts it.
+
+    ``exponential``, Lemma A.2, as AdaBoost does: the model is built on :math:`\mathcal D_h \propto
+    \mathcal D e^{-hf}` and :math:`R` is its risk there.
+
+    .. math:: h \leftarrow h + \eta\,\tilde h, \qquad \eta = \tfrac12 \log(1/R - 1)  \tag{71}
+
+    Eqs (69) and (70) mean :math:`R^{\exp}`, and the derivative has the other sign (ERRATA). Then
+    :math:`R_{\mathcal D}(h_t) \le \exp(-(1-2\epsilon)^2 t/2)`
+    (:func:`exponential_bound`). A model without error on
+    :math:`\mathcal D_h` (:math:`\eta = \infty`) is the true classifier, and takes over.
+
+    >>> from tallystick.papers.dynamic_benchmarks.rollouts import RandomErrors
+    >>> people = Population.uniform(200)
+    >>> fast = gradient_updates(people, RandomErrors(0.4), loss="hinge", updates=30, rollouts=4, rng=0, rate=2.0)
+    >>> boosted = gradient_updates(people, RandomErrors(0.1), loss="exponential", updates=24, rollouts=5, rng=0)
+    >>> bool(fast.rises.min() > 0), float(boosted.risk[:, -1].max()), int(boosted.rises.max())
+    (True, 0.0, 0)
+    """
+    if updates < 1 or rollouts < 1 or not 0 < rate < np.inf:
+        raise InputError(
+            "updates and rollouts must be at least 1 and rate positive and finite, got"
+            f" {updates!r}, {rollouts!r} and {rate!r}"
+        )
+    if population.noise:
+        raise InputError("appendix A needs a true classifier: a population without random labels")
+    build = learner.begin(population, rollouts, as_rng(rng))
+    weights, margins = population.weights, np.zeros((rollouts, population.size))
+    risks, losses = [np.full(rollouts, 0.5)], [np.ones(rollouts)]
+    for t in range(updates):
+        if loss == "hinge":
+            short = margins < 1
+            # nothing is short of its margin: the loss is zero and so is the step
+            short[~short.any(axis=1)] = True
+            built = build(collect(weights, short), t)
+            size = rate * losses[-1]
+        else:
+            # the same distribution, no overflow
+            now = scaled(weights * np.exp(margins.min(axis=1, keepdims=True) - margins), 0.0)
+            built = build(now, t)
+            wrong = risk(now, built)
+            # A margin of a million has no exponential loss that a float can hold.
+            size = np.full(rollouts, 1e6)
+            size[wrong > 0] = 0.5 * np.log(1 / wrong[wrong > 0] - 1)  # (71)
+        # An item without weight gains margin, so that it never has the smallest one.
+        margins += size[:, None] * np.where(built & (weights > 0), -1.0, 1.0)
+        risks.append(risk(weights, 0.5 * (1 - np.sign(margins))))
+        left = np.maximum(1 - margins, 0) if loss == "hinge" else np.exp(-margins)  # (7), (8)
+        losses.append(risk(weights, left))
+    return Updates(np.column_stack(risks), np.column_stack(losses))

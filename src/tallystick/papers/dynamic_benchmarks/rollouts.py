@@ -1,6 +1,6 @@
-r"""Many benchmarks at once: learners, rollouts of any design, the score z_T, and gradient updates.
+r"""Many benchmarks at once: learners, rollouts of any design, and section 5 with real classifiers.
 
-[SAH23]_, sections 5 and B.2 and appendix A. A rollout without errors in some round has nothing to
+[SAH23]_, section 5. A rollout without errors in some round has nothing to
 collect there; that component is left out of its later mixtures and the other weights are scaled up.
 Risks are taken on the part of the population whose labels are not random.
 
@@ -11,9 +11,11 @@ round, and returns the error sets of the models built on them.
 
 from __future__ import annotations
 
+import copy
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -27,13 +29,11 @@ from tallystick.papers.dynamic_benchmarks.designs import (
     Population,
     as_path,
     checked_epsilon,
-    collect,
     majority_share,
     mix,
     risk,
     vote,
 )
-from tallystick.results import Interval
 
 Build: TypeAlias = Callable[[Array, int], Array]
 """(distributions of shape (rollouts, items), round from 0) to error sets of the same shape,
@@ -42,8 +42,6 @@ boolean."""
 Annotators: TypeAlias = Callable[[Array, Array, np.random.Generator], Array]
 """(population weights, error shares of each rollout's model) to what is collected, one distribution
 per rollout; a row of zeros where nothing was found."""
-
-Loss: TypeAlias = Literal["hinge", "exponential"]
 
 _CELLS = 64_000
 """Rollouts x items that are worked on together: small enough to stay in a processor's cache."""
@@ -254,7 +252,7 @@ class Rollouts:
 
 def all_errors(weights: Array, errors: Array, rng: np.random.Generator) -> Array:
     """Collect as the annotators of the paper do: the whole error distribution of each model."""
-    return _scaled(weights * errors, 0.0)
+    return scaled(weights * errors, 0.0)
 
 
 def roll(
@@ -374,14 +372,14 @@ def _chunk(
             else:
                 mixed = mix([data[source] for source in step.inputs], step.shares)
             # On a path, where nothing that has weight was collected, the data stay D_0.
-            data[name] = _scaled(mixed, population.start if on_path else 0.0)
+            data[name] = scaled(mixed, population.start if on_path else 0.0)
         for source in step.inputs:
             if last_use[source] == name:
                 data.pop(source, None)
     return *numbers, models[design.output] @ clean, errors
 
 
-def _scaled(rows: Array, otherwise: Array | float) -> Array:
+def scaled(rows: Array, otherwise: Array | float) -> Array:
     """Scale each row to one; a row of zeros, where nothing was found, becomes *otherwise*."""
     total = rows.sum(axis=1, keepdims=True)
     if np.all(total > 0):
@@ -390,257 +388,358 @@ def _scaled(rows: Array, otherwise: Array | float) -> Array:
     return np.asarray(np.divide(rows, total, out=out, where=total > 0))
 
 
-def similarity(
-    errors: Array, *, weights: Array | None = None, majority: Array | None = None
-) -> Array:
-    r"""How much does a rollout resemble the bad sequence of Theorem 3.5: the score :math:`z_T`.
-
-    [SAH23]_, section B.2: where two models err together, does the majority err too,
-
-    .. math:: z_{s,t} = \frac{\mathcal D(E_s \cap E_t \cap E_m)}{\mathcal D(E_s \cap E_t)}, \qquad
-              z_T = \text{mean over pairs } s \ne t.
-
-    The text leaves two cases open (ERRATA). A pair without common errors (0/0) says nothing and is
-    left out of the mean; without any other pair :math:`z_T` is unknown (NaN). A tie of the majority
-    counts one half. For three models and a binary majority :math:`z_3 = 1` always: two of three
-    *are* the majority.
-
-    Parameters
-    ----------
-    errors
-        Booleans of shape (..., models, items).
-    weights
-        The population's weights; equal ones if not given.
-    majority
-        Error share of the vote, (..., items), where it is not the binary majority of *errors* (a
-        plurality, say).
-
-    Examples
-    --------
-    >>> similarity(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 0, 1]], dtype=bool)).item()
-    1.0
-    >>> similarity(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], dtype=bool)).item()
-    nan
-    """
-    wrong = np.asarray(errors).astype(np.float32)
-    models, items = wrong.shape[-2:]
-    if models < 2:
-        raise InputError(f"z needs at least two models, got {models}")
-    mass = np.full(items, 1 / items) if weights is None else np.asarray(weights, dtype=float)
-    voted = majority_share(wrong.sum(axis=-2), models) if majority is None else np.asarray(majority)
-
-    # Items that no two models get wrong are in no overlap: leaving them out saves most of the work
-    # on good models.
-    busy = (wrong.sum(axis=-2) >= 2).reshape(-1, items).any(axis=0)
-    wrong, mass = wrong[..., busy], mass[busy].astype(np.float32)
-    voted = voted[..., busy].astype(np.float32)
-
-    upper = (..., *np.triu_indices(models, 1))
-    both = ((wrong * mass) @ np.swapaxes(wrong, -1, -2))[upper]
-    all_three = ((wrong * (mass * voted)[..., None, :]) @ np.swapaxes(wrong, -1, -2))[upper]
-    known = both > 0
-    ratio = np.divide(all_three, both, out=np.zeros_like(both), where=known)
-    pairs = known.sum(axis=-1)
-    mean = np.divide(ratio.sum(axis=-1), pairs, out=np.full(pairs.shape, np.nan), where=pairs > 0)
-    return np.asarray(np.clip(mean, 0, 1), dtype=float)  # NaN stays
-
-
-# What an early round says about the end, over rollouts: Figure 5 of [SAH23]_.
-
-
-@dataclass(frozen=True, kw_only=True)
-class Signals:
-    """What an early round says about the final risk, over rollouts (Figure 5): Pearson correlations
-    with intervals.
-    """
-
-    early: int
-    final: int
-    z_correlation: float | None
-    z_interval: Interval | None
-    risk_correlation: float | None
-    risk_interval: Interval | None
-    rollouts: int
-
-
-def early_signals(
-    errors: Array,
-    risk: Array,
-    *,
-    early: int,
-    weights: Array | None = None,
-    majority: Array | None = None,
-) -> Signals:
-    """Correlate :math:`z` and majority risk at round *early* (counted from 1) with the final
-    majority risk.
-
-    [SAH23]_, section B.2 and Figure 5. A correlation is None where one side does not vary.
-
-    Parameters
-    ----------
-    errors
-        (rollouts, rounds, items).
-    risk
-        (rollouts, rounds), majority risk by round.
-    majority
-        Error share of the vote of the first *early* models, (rollouts, items), where *risk* is not
-        that of the binary majority: a plurality of many labels, say.
-    """
-    rollouts, rounds = risk.shape
-    if not 2 <= early < rounds:
-        raise InputError(f"early must be a round from 2 to {rounds - 1}, got {early!r}")
-    if rollouts < 4:
-        raise InputError(f"a correlation over rollouts needs at least 4 of them, got {rollouts}")
-    z = similarity(errors[:, :early], weights=weights, majority=majority)
-    by_z, by_risk = _pearson(z, risk[:, -1]), _pearson(risk[:, early - 1], risk[:, -1])
-    return Signals(
-        early=early,
-        final=rounds,
-        z_correlation=by_z[0],
-        z_interval=by_z[1],
-        risk_correlation=by_risk[0],
-        risk_interval=by_risk[1],
-        rollouts=rollouts,
-    )
-
-
-def _pearson(x: Array, y: Array) -> tuple[float | None, Interval | None]:
-    """Pearson's r with Fisher's interval."""
-    known = ~(np.isnan(x) | np.isnan(y))
-    x, y = x[known], y[known]
-    if x.size < 4 or np.ptp(x) == 0 or np.ptp(y) == 0:
-        return None, None
-    r = float(np.corrcoef(x, y)[0, 1])
-    half = 1.959964 / np.sqrt(x.size - 3)
-    low, high = np.tanh(np.arctanh(np.clip(r, -0.9999999, 0.9999999)) + np.array([-half, half]))
-    return r, Interval(
-        float(min(low, r)),
-        float(max(high, r)),
-        level=0.95,
-        guarantee="approximate",
-        method="fisher",
-    )
-
-
-# Updating the model itself instead of the benchmark: appendix A of [SAH23]_. The model is a
-# real-valued function; only its margins m(x) = h(x) f(x) matter, so a rollout is one row of them.
-# It starts at zero everywhere, where the zero-one risk is one half.
+# Section 5 with real learners, and the control that it lacks: a base model is trained on everything,
+# and the items that it gets right are the population, which is thereby realisable. Rollouts train on
+# the weighted items, mix in the errors, and train again; the control trains as many models on the
+# plain data.
 
 
 @dataclass(frozen=True, eq=False)
-class Updates:
-    """Zero-one risk and surrogate risk, one row per rollout, one column per update, the first one
-    before any.
-    """
-
-    risk: Array
-    surrogate: Array
-
-    @property
-    def rises(self) -> Array:
-        """How often the surrogate rose from one update to the next, one number per rollout."""
-        return np.asarray((np.diff(self.surrogate, axis=1) > 1e-12).sum(axis=1))
-
-    @property
-    def zero_from(self) -> Array:
-        """After how many updates the zero-one risk is zero and stays so; -1 if it does not."""
-        wrong = self.risk > 0
-        last = wrong.shape[1] - 1 - np.argmax(wrong[:, ::-1], axis=1)
-        return np.where(wrong[:, -1], -1, np.where(wrong.any(axis=1), last + 1, 0))
-
-
-def hinge_slope(population: Population, margins: Array, errors: Array) -> Array:
-    r"""How fast does the hinge risk change along a model, from given margins.
-
-    .. math:: \langle g, \overline h \rangle = -\sum_{x:\, h f < 1} \mathcal D(x)\, \overline h(x) f(x)
-              = -\Pr(E_h)\,\bigl(1 - 2 R_{\overline{\mathcal D}_h}(\overline h)\bigr)
-
-    [SAH23]_, Lemma A.1 and Eqs (61) to (63): at most :math:`-(1-2\epsilon)\Pr(E_h)` for a model
-    with risk at most :math:`\epsilon` on the margin errors :math:`E_h`, which is negative as long
-    as there are any. In Eq (62) :math:`\Pr(E_h)` is right and ":math:`= R^{hinge}`" is not
-    (ERRATA).
+class Experiment:
+    """What the learner did on the path and, at the same number of trainings, without it.
 
     Parameters
     ----------
-    margins
-        :math:`h(x) f(x)`, (..., items).
-    errors
-        Where the model errs, of the same shape.
+    labels
+        True labels of the population.
+    kept
+        Which of the given items are the population: those that the base model gets right.
+    predictions, static_predictions
+        (rollouts, rounds, items); *static_predictions* are of models trained on the plain data, and
+        None without that control.
+    """
+
+    labels: Array
+    kept: Array
+    predictions: Array
+    static_predictions: Array | None
+
+    @property
+    def path(self) -> Curves:
+        """Curves of the path."""
+        return curves(self.predictions, self.labels)
+
+    @property
+    def static(self) -> Curves | None:
+        """Curves of the static ensemble."""
+        if self.static_predictions is None:
+            return None
+        return curves(self.static_predictions, self.labels, trained_on_path=False)
+
+
+def run_experiment(
+    estimator: Any,
+    features: Any,
+    labels: Array,
+    *,
+    rounds: int,
+    rollouts: int,
+    rng: Rng,
+    static: bool = True,
+) -> Experiment:
+    """Run base model, realisable subset, rollouts and static control, all with one kind of
+    classifier.
+
+    Parameters
+    ----------
+    estimator
+        A classifier in the manner of scikit-learn that honours ``sample_weight``; refused if it
+        does not.
+    features, labels
+        All items.
+    rounds, rollouts
+        Models a rollout, and how many rollouts.
+    static
+        Whether to run the static control as well.
 
     Examples
     --------
-    >>> hinge_slope(Population.uniform(4), np.array([0.0, 0.5, 0.9, 2.0]), np.array([True, False, False, True])).item()
-    -0.25
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tree = DecisionTreeClassifier(max_depth=1, max_features=1)
+    >>> result = run_experiment(tree, X, y, rounds=3, rollouts=2, rng=0)
+    >>> result.predictions.shape[:2], result.path.risk.shape
+    ((2, 3), (2, 3))
     """
-    moves = np.where(margins < 1, np.where(errors, -1.0, 1.0), 0.0)
-    return -risk(population.weights, moves)  # (62), (63)
+    truth = np.asarray(labels)
+    generator = as_rng(rng)
+    base = EstimatorTrainer(estimator, features, truth)
+    equal = np.full(truth.size, 1 / truth.size)
+    kept = base(equal, generator) == truth
+    if np.unique(truth[kept]).size < 2:
+        raise InputError(
+            f"the base model gets only {int(kept.sum())} of {truth.size} items right, of fewer than"
+            " two labels: choose a learner that can learn this"
+        )
+    trainer = EstimatorTrainer(estimator, features[kept], truth[kept])
+    played = learner_rollouts(
+        trainer,
+        truth[kept],
+        rounds=rounds,
+        rollouts=rollouts,
+        rng=generator,
+        static=static,
+    )
+    return Experiment(
+        labels=truth[kept], kept=kept, predictions=played[0], static_predictions=played[1]
+    )
 
 
-def gradient_updates(
-    population: Population,
-    learner: Learner,
+def learner_rollouts(
+    trainer: Trainer,
+    labels: Array,
     *,
-    loss: Loss,
-    updates: int,
+    rounds: int,
     rollouts: int,
     rng: Rng,
-    rate: float = 1.0,
-) -> Updates:
-    r"""Follow the gradient of a surrogate of the risk, one model at a time.
-
-    ``hinge``, [SAH23]_, Lemma A.1: a model built on the margin errors is a descent direction
-    (:func:`hinge_slope`).
-
-    .. math:: h \leftarrow h + \eta\, R^{hinge}(h)\, \overline h, \qquad \overline h = \mathcal A(\mathcal D|_{h f < 1})
-
-    That is a statement about infinitesimal steps. With any fixed *rate* :math:`\eta` the hinge risk
-    can rise (ERRATA): an item that :math:`\overline h` gets wrong loses margin, also one that was no
-    margin error. :attr:`Updates.rises` counts it.
-
-    ``exponential``, Lemma A.2, as AdaBoost does: the model is built on :math:`\mathcal D_h \propto
-    \mathcal D e^{-hf}` and :math:`R` is its risk there.
-
-    .. math:: h \leftarrow h + \eta\,\tilde h, \qquad \eta = \tfrac12 \log(1/R - 1)  \tag{71}
-
-    Eqs (69) and (70) mean :math:`R^{\exp}`, and the derivative has the other sign (ERRATA). Then
-    :math:`R_{\mathcal D}(h_t) \le \exp(-(1-2\epsilon)^2 t/2)`
-    (:func:`tallystick.papers.dynamic_benchmarks.exponential_bound`). A model without error on
-    :math:`\mathcal D_h` (:math:`\eta = \infty`) is the true classifier, and takes over.
-
-    >>> people = Population.uniform(200)
-    >>> fast = gradient_updates(people, RandomErrors(0.4), loss="hinge", updates=30, rollouts=4, rng=0, rate=2.0)
-    >>> boosted = gradient_updates(people, RandomErrors(0.1), loss="exponential", updates=24, rollouts=5, rng=0)
-    >>> bool(fast.rises.min() > 0), float(boosted.risk[:, -1].max()), int(boosted.rises.max())
-    (True, 0.0, 0)
+    static: bool = True,
+) -> tuple[Array, Array | None]:
+    """Run path rollouts of any :class:`Trainer`; return its predictions and those of the static
+    control.
     """
-    if updates < 1 or rollouts < 1 or not 0 < rate < np.inf:
+    if rounds < 1 or rollouts < 1:
+        raise InputError(f"rounds and rollouts must be at least 1, got {rounds!r} and {rollouts!r}")
+    truth = np.asarray(labels)
+    generator = as_rng(rng)
+    refuse_weight_blind(trainer, truth, seed=int(generator.integers(2**31)))
+    pairs = [_rollout(trainer, truth, rounds, static, each) for each in generator.spawn(rollouts)]
+    controls = np.stack([control for _, control in pairs]) if static else None
+    return np.stack([path for path, _ in pairs]), controls
+
+
+def _rollout(
+    trainer: Trainer, labels: Array, rounds: int, static: bool, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """One rollout and its control, each from its own stream, so that either is the same without the
+    other.
+    """
+    on_path, on_plain = rng.spawn(2)
+    equal = np.full(labels.size, 1 / labels.size)
+    total = equal.copy()
+    calls, plain = [], []
+    for _ in range(rounds):
+        calls.append(trainer(total / total.sum(), on_path))
+        wrong = calls[-1] != labels
+        if wrong.any():
+            total += wrong / wrong.sum()
+        if static:
+            plain.append(trainer(equal, on_plain))
+    return np.stack(calls), (
+        np.stack(plain) if static else np.empty((0, labels.size), dtype=labels.dtype)
+    )
+
+
+# Real learners: any classifier that honours sample weights.
+
+
+class Trainer(Protocol):
+    """All that an experiment asks of a learner: train on weighted items, then label every item."""
+
+    def __call__(self, weights: Array, rng: np.random.Generator) -> Array:
+        """Train on the items with these weights (they sum to one); return the predicted label of
+        every item.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatorTrainer:
+    """A classifier in the manner of scikit-learn, on given features: copied, seeded and fitted anew
+    in each call.
+
+    Parameters
+    ----------
+    estimator
+        Anything with ``fit(X, y, sample_weight=...)`` and ``predict(X)``. Every parameter called
+        ``random_state`` is set from the call's generator.
+    features, labels
+        The items.
+
+    Examples
+    --------
+    >>> class Blind:
+    ...     def fit(self, X, y):
+    ...         return self
+    >>> EstimatorTrainer(Blind(), np.zeros((4, 1)), np.array([0, 1, 0, 1]))
+    Traceback (most recent call last):
+    tallystick.errors.InputError: Blind.fit takes no sample_weight, so it cannot follow a dynamic benchmark: ...
+    """
+
+    estimator: Any
+    features: Any
+    labels: Array
+
+    def __post_init__(self) -> None:
+        parameters = inspect.signature(self.estimator.fit).parameters
+        if "sample_weight" not in parameters and not any(
+            p.kind is p.VAR_KEYWORD for p in parameters.values()
+        ):
+            raise InputError(
+                f"{type(self.estimator).__name__}.fit takes no sample_weight, so it cannot follow a"
+                " dynamic benchmark: choose a learner that does, or write a Trainer that resamples"
+                " by weight"
+            )
+
+    def __call__(self, weights: Array, rng: np.random.Generator) -> Array:
+        """Fit a fresh copy on the weighted items and predict them all."""
+        model = fresh_copy(self.estimator, rng)
+        # Mean one, as estimators expect: their regularisation is scaled for it.
+        model.fit(self.features, self.labels, sample_weight=weights * len(self.labels))
+        return np.asarray(model.predict(self.features))
+
+
+def fresh_copy(estimator: Any, rng: np.random.Generator) -> Any:
+    """Copy an unfitted estimator; every parameter called ``random_state``, its parts' too, is set
+    from *rng*.
+    """
+    model = copy.deepcopy(estimator)
+    if hasattr(model, "get_params"):
+        seeds = {
+            name: int(rng.integers(2**31 - 1))
+            for name in sorted(model.get_params(deep=True))
+            if name == "random_state" or name.endswith("__random_state")
+        }
+        if seeds:
+            model.set_params(**seeds)
+    return model
+
+
+def refuse_weight_blind(trainer: Trainer, labels: Array, *, seed: int) -> None:
+    """Refuse a learner that accepts weights and ignores them.
+
+    A classifier with known features is asked a question that only weights can answer: the same
+    features stand twice, under two labels, and nearly all weight lies on the one or on the other.
+    Of a trainer that is a black box we only see its answers: it is trained with nearly all weight
+    on each label in turn, and refused if it makes the same mistakes every time.
+
+    >>> refuse_weight_blind(lambda weights, rng: np.array([0, 0]), np.array([0, 1]), seed=0)
+    Traceback (most recent call last):
+    tallystick.errors.InputError: the learner ignores sample weights: ...
+    """
+    classes, counts = np.unique(labels, return_counts=True)
+    if classes.size < 2:
+        raise InputError(f"labels need at least two classes, got {classes.tolist()}")
+    if isinstance(trainer, EstimatorTrainer):
+        some = np.sort(np.random.default_rng(seed).permutation(len(labels))[:100])
+        asked = np.concatenate([some, some])
+        truth = np.repeat(classes[:2], some.size)
+        trainer = EstimatorTrainer(trainer.estimator, trainer.features[asked], truth)
+        heavy = [truth == label for label in classes[:2]]
+    else:
+        truth = labels
+        heavy = [labels == label for label in classes[np.argsort(-counts, kind="stable")[:5]]]
+    answers = []
+    for where in heavy:
+        weights = np.where(where, 1.0, 1e-6)
+        answers.append(trainer(weights / weights.sum(), np.random.default_rng(seed)))
+    if all(np.array_equal(answers[0], answer) for answer in answers[1:]) and np.any(
+        answers[0] != truth
+    ):
         raise InputError(
-            "updates and rollouts must be at least 1 and rate positive and finite, got"
-            f" {updates!r}, {rollouts!r} and {rate!r}"
+            "the learner ignores sample weights: it makes the same mistakes whichever label has"
+            " nearly all the weight; a dynamic benchmark would have no effect on it"
         )
-    if population.noise:
-        raise InputError("appendix A needs a true classifier: a population without random labels")
-    build = learner.begin(population, rollouts, as_rng(rng))
-    weights, margins = population.weights, np.zeros((rollouts, population.size))
-    risks, losses = [np.full(rollouts, 0.5)], [np.ones(rollouts)]
-    for t in range(updates):
-        if loss == "hinge":
-            short = margins < 1
-            # nothing is short of its margin: the loss is zero and so is the step
-            short[~short.any(axis=1)] = True
-            built = build(collect(weights, short), t)
-            size = rate * losses[-1]
-        else:
-            # the same distribution, no overflow
-            now = _scaled(weights * np.exp(margins.min(axis=1, keepdims=True) - margins), 0.0)
-            built = build(now, t)
-            wrong = risk(now, built)
-            # A margin of a million has no exponential loss that a float can hold.
-            size = np.full(rollouts, 1e6)
-            size[wrong > 0] = 0.5 * np.log(1 / wrong[wrong > 0] - 1)  # (71)
-        # An item without weight gains margin, so that it never has the smallest one.
-        margins += size[:, None] * np.where(built & (weights > 0), -1.0, 1.0)
-        risks.append(risk(weights, 0.5 * (1 - np.sign(margins))))
-        left = np.maximum(1 - margins, 0) if loss == "hinge" else np.exp(-margins)  # (7), (8)
-        losses.append(risk(weights, left))
-    return Updates(np.column_stack(risks), np.column_stack(losses))
+
+
+# From predictions to curves: majority risk, plurality risk and excess risk by round, whoever made
+# the predictions.
+#
+# Digits trees, a GPU's neural networks and a real log all end here: an array of predictions of
+# shape (rollouts, rounds, items).
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Rollouts in rows, rounds in columns, on equally weighted items.
+
+    Parameters
+    ----------
+    risk
+        Of the plurality vote of all models so far; ties are split by chance. With two labels it is
+        the majority.
+    binary_risk
+        Of the binary majority, which knows only right from wrong: at least half of the models wrong
+        (a tie counts 1/2).
+    model_risk
+        Of the round's own model.
+    epsilon
+        Of the round's own model, on the uniform mixture that it was trained on.
+    """
+
+    risk: Array
+    binary_risk: Array
+    model_risk: Array
+    epsilon: Array
+
+
+def curves(predictions: Array, labels: Array, *, trained_on_path: bool = True) -> Curves:
+    """Follow the votes through the rounds.
+
+    Parameters
+    ----------
+    predictions
+        (rollouts, rounds, items), any labels.
+    labels
+        The true label of each item.
+    trained_on_path
+        Whether round t was trained on the uniform mixture of a path (else on the plain data, as a
+        static control is).
+
+    Examples
+    --------
+    >>> calls = np.array([[[0, 1, 2], [0, 1, 1], [0, 0, 1]]])
+    >>> curves(calls, np.array([0, 1, 2])).risk.round(3).tolist()
+    [[0.0, 0.167, 0.333]]
+    """
+    calls = np.asarray(predictions)
+    truth = np.asarray(labels)
+    if calls.ndim != 3 or calls.shape[2] != truth.size:
+        raise InputError(
+            f"predictions need the shape (rollouts, rounds, {truth.size}), got {calls.shape}"
+        )
+    errors = calls != truth
+    classes = np.unique(np.concatenate([np.unique(calls), np.unique(truth)]))
+    place, own = np.searchsorted(classes, calls), np.searchsorted(classes, truth)
+    rollouts, rounds, items = calls.shape
+    risk, binary, excess = (np.empty((rollouts, rounds)) for _ in range(3))
+    for b in range(rollouts):
+        votes = np.zeros((items, classes.size), dtype=np.int32)
+        wrong = np.zeros(items)
+        total = np.full(items, 1 / items)
+        for t in range(rounds):
+            votes[np.arange(items), place[b, t]] += 1
+            top = votes == votes.max(axis=1, keepdims=True)
+            risk[b, t] = np.mean(1 - top[np.arange(items), own] / top.sum(axis=1))
+            wrong += errors[b, t]
+            binary[b, t] = majority_share(wrong, t + 1).mean()
+            excess[b, t] = (
+                total / total.sum() if trained_on_path else np.full(items, 1 / items)
+            ) @ errors[b, t]
+            if errors[b, t].any():
+                total = total + errors[b, t] / errors[b, t].sum()
+    return Curves(risk=risk, binary_risk=binary, model_risk=errors.mean(axis=2), epsilon=excess)
+
+
+def plurality(predictions: Array, labels: Array) -> Array:
+    """Return where the plurality vote of these models is wrong: (..., items), ties split by chance.
+
+    Parameters
+    ----------
+    predictions
+        (..., models, items), any labels.
+    labels
+        The true label of each item.
+
+    Examples
+    --------
+    >>> plurality(np.array([[0, 1, 2], [0, 1, 1], [0, 0, 1]]), np.array([0, 1, 2])).tolist()
+    [0.0, 0.0, 1.0]
+    >>> plurality(np.array([[0, 1, 2], [0, 0, 1]]), np.array([0, 1, 2])).tolist()
+    [0.0, 0.5, 0.5]
+    """
+    calls, truth = np.asarray(predictions), np.asarray(labels)
+    classes = np.unique(np.concatenate([np.unique(calls), np.unique(truth)]))
+    votes = np.stack([(calls == label).sum(axis=-2) for label in classes], axis=-1)
+    top = votes == votes.max(axis=-1, keepdims=True)
+    return np.asarray(1 - (top & (truth[:, None] == classes)).any(axis=-1) / top.sum(axis=-1))

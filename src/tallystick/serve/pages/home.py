@@ -15,7 +15,7 @@ from tallystick.serve.database import Reader
 from tallystick.serve.export import last_check
 from tallystick.serve.jobs import Service
 from tallystick.serve.pages.site import base_of, call, go, may, render
-from tallystick.serve.pages.stream import PART, StreamView, ask_view, stream_facts, verb_of
+from tallystick.serve.pages.stream import PART, ask_view, stream_facts, verb_of
 from tallystick.serve.routes import Incoming, page
 from tallystick.serve.streams import StreamRecord, find_stream, names_of
 
@@ -52,8 +52,8 @@ async def get_home(incoming: Incoming) -> Response:
                 {
                     "name": stream.name,
                     "verb": verb_of(reader, stream),
-                    "today": facts.today,
-                    "labelled": facts.labelled,
+                    "today": facts["today"],
+                    "labelled": facts["labelled"],
                     "changed": changed.get(stream.id),
                     "tested": stream.id in tested,
                 }
@@ -110,10 +110,10 @@ async def _verdicts(
         line["verdict"] = known.get(line["name"], "…")
 
 
-def _short(shown: StreamView) -> str:
+def _short(shown: dict[str, Any]) -> str:
     """Return an answer with what it leaves open."""
-    notes = "Read its notes first." if shown.warnings else ""
-    return " ".join(part for part in (shown.answer, shown.open, notes) if part)
+    notes = "Read its notes first." if shown["warnings"] else ""
+    return " ".join(part for part in (shown["answer"], shown["open"], notes) if part)
 
 
 # Alarms: what each proves, what it does not, who has seen it, and where it was sent.
@@ -167,7 +167,6 @@ async def _settings(
         return {
             "keys": listed(reader, service),
             "checked": last_check(reader),
-            "kept": [find_stream(reader, one) for one in names_of(reader)],
             "webhook": webhook(reader),
         }
 
@@ -230,13 +229,3 @@ async def post_webhook(incoming: Incoming) -> Response:
     url = incoming.form.get("url", "").strip()
     made = await call(incoming, "PUT", "/v1/webhook", {"url": url})
     return await _settings(incoming, shown=shown if made.secret else "", secret=made.secret or "")
-
-
-@page("POST", "/settings/streams/{stream}/retention", "admin")
-async def post_retention(incoming: Incoming) -> Response:
-    """Say how long the rows of a stream are kept."""
-    name = incoming.path["stream"]
-    await incoming.service.reading(lambda reader: find_stream(reader, name))  # no new stream
-    days = _days(incoming.form.get("days", ""))
-    await call(incoming, "PUT", "/v1/streams/{stream}", {"retention_days": days}, stream=name)
-    return go("/settings#keeping")

@@ -6,13 +6,14 @@ from typing import Any
 
 from starlette.responses import Response
 
-from tallystick.serve.auth import LOCAL, HttpProblem, make_session
+from tallystick.serve.auth import HttpProblem
 from tallystick.serve.database import Reader, Transaction
-from tallystick.serve.pages.site import go, may, render, set_cookie, templates
+from tallystick.serve.pages.site import go, may, render
 from tallystick.serve.queue_turns import (
     LabelAnswer,
     Turn,
     TurnProgress,
+    label_choices,
     next_turn,
     person_of,
     progress,
@@ -23,6 +24,17 @@ from tallystick.serve.streams import StreamRecord, find_stream, names_of
 
 ASK = "What is the right answer?"
 
+NOTHING: dict[str, Any] = {
+    "beside": [],
+    "mine": [],
+    "cells": [],
+    "hidden": {},
+    "scale": None,
+    "offer_estimate": False,
+    **dict.fromkeys(("was", "estimate", "problem", "buys", "home", "csrf"), ""),
+}
+"""What the page leaves out unless it is told: a session shows other parts than a stream."""
+
 
 @page("GET", "/streams/{stream}/label", "label")
 async def get_label(incoming: Incoming) -> Response:
@@ -31,56 +43,43 @@ async def get_label(incoming: Incoming) -> Response:
 
 
 async def _page(incoming: Incoming, problem: str = "", status: int = 200) -> Response:
-    from tallystick.verbs.label.shown import (
-        blindness,
-        telling_cells,
-    )  # with the first item, not before
+    from tallystick.verbs.label.shown import blindness, telling_cells  # with the first item
 
     service, name, who = incoming.service, incoming.path["stream"], incoming.who
     person = person_of(who)
 
-    def work(transaction: Transaction) -> tuple[StreamRecord, Turn | None, TurnProgress, Any]:
-        stream = find_stream(transaction, name)
-        now = service.clock()
-        opened = make_session(transaction, LOCAL, now=now) if who == LOCAL else (None, who)
+    def work(transaction: Transaction) -> tuple[StreamRecord, Turn | None, TurnProgress]:
+        stream, now = find_stream(transaction, name), service.clock()
         turn = next_turn(transaction, stream, person, now=now)
-        return stream, turn, progress(transaction, stream, person, now=now), opened
+        return stream, turn, progress(transaction, stream, person, now=now)
 
-    stream, turn, at, (cookie, session) = await service.commit(work)
-    text = (
-        templates()
-        .get_template("label.html")
-        .render(
-            asking=turn is not None,
-            ask=turn.ask if turn is not None else "",
-            number=at.done + 1,
-            done=at.done,
-            total=at.done + at.left,
-            reader=person,
-            question=stream.settings.question or ASK,
-            instructions=stream.settings.instructions,
-            cells=_cells(turn),
-            # What only a session has: outputs side by side, and answers to correct.
-            beside=[],
-            was="",
-            mine=[],
-            classes=turn.labels if turn is not None else [],
-            scale=None,
-            last=at.last,
-            estimate="",
-            offer_estimate=False,
-            problem=problem,
-            closing="There is nothing for you to read now.",
-            buys=_buys(at.left),
-            home=f"/streams/{name}" if may(who, "read") else "/label",
-            hidden={"csrf": session.csrf},
-            blindness=blindness([] if turn is None else telling_cells(turn.show, turn.labels)),
-        )
+    stream, turn, at = await service.commit(work)
+    labels = [] if turn is None else turn.labels
+    return await render(
+        incoming,
+        "label.html",
+        here="Label",
+        status=status,
+        **{
+            **NOTHING,
+            "asking": turn is not None,
+            "ask": turn.ask if turn is not None else "",
+            "number": at.done + 1,
+            "done": at.done,
+            "total": at.done + at.left,
+            "reader": person,
+            "question": stream.settings.question or ASK,
+            "instructions": stream.settings.instructions,
+            "cells": _cells(turn),
+            "classes": labels,
+            "last": at.last,
+            "problem": problem,
+            "closing": "There is nothing for you to read now.",
+            "buys": _buys(at.left),
+            "home": f"/streams/{name}" if may(who, "read") else "/label",
+            "blindness": blindness([] if turn is None else telling_cells(turn.show, labels)),
+        },
     )
-    response = Response(text, status_code=status, media_type="text/html")
-    if cookie is not None:
-        set_cookie(incoming, response, cookie)
-    return response
 
 
 def _cells(turn: Turn | None) -> list[tuple[str, str]]:
@@ -120,8 +119,6 @@ async def post_label_form(incoming: Incoming) -> Response:
     elif choice == "skip":
         given.skip = note or "no reason"
     elif choice.isdecimal():
-        from tallystick.serve.queue_turns import label_choices
-
         labels = await service.reading(lambda r: label_choices(r, find_stream(r, name)))
         given.value = labels[int(choice)] if int(choice) < len(labels) else None
     try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -25,8 +24,7 @@ from tallystick.serve.auth import (
     make_session,
 )
 from tallystick.serve.database import Reader
-from tallystick.serve.jobs import Service
-from tallystick.serve.routes import Incoming, Parameter, page
+from tallystick.serve.routes import Incoming, page
 from tallystick.serve.streams import names_of
 
 if TYPE_CHECKING:
@@ -142,12 +140,13 @@ async def render(
     shown = {
         **standing,
         "who": who,
+        "csrf": who.csrf,
         "here": here,
         "now": service.clock(),
         "may_admin": may(who, "admin"),
         "may_label": may(who, "label"),
         "may_read": may(who, "read"),
-        **context,
+        **{name: value for name, value in context.items() if name != "csrf"},
     }
     if incoming.request.query_params.get("part") == "main":
         text = page.render(shown, layout="part.html")
@@ -235,34 +234,11 @@ def _asset(name: str, kind: str) -> Any:
 for _name, _kind in ASSETS:
     page("GET", f"/{_name}", "none")(_asset(_name, _kind))
 
-# Who comes in: a key typed once, a start link for one use, and the way out.
-
-
-START_SECONDS = 900.0
-"""A start link that nobody used is worth nothing after this time."""
-
-
-def start_link(service: Service, *, role: str = "admin", name: str = "operator") -> str:
-    """Return the path of a link that opens a session once: for the terminal of who starts it."""
-    token = secrets.token_urlsafe(32)
-    held: dict[bytes, tuple[Principal, float]] = service.memory.setdefault("start", {})
-    until = service.clock() + START_SECONDS
-    held[_digest(token)] = (Principal(id="start", role=role, name=name), until)
-    return f"/start?token={token}"
+# Who comes in: a key typed once, and the way out.
 
 
 def _digest(token: str) -> bytes:
     return hashlib.sha256(token.encode()).digest()
-
-
-@page("GET", "/start", "none", query=(Parameter("token", "For one use."),))
-async def get_start(incoming: Incoming) -> Response:
-    """Open a session by a link that works once."""
-    held: dict[bytes, Any] = incoming.service.memory.setdefault("start", {})
-    found = held.pop(_digest(incoming.query("token")), None)
-    if found is None or found[1] < incoming.service.clock():
-        raise HttpProblem(403, "this link was used already, or its time is over: log in with a key")
-    return await _opened(incoming, found[0])
 
 
 async def _opened(incoming: Incoming, who: Principal) -> Response:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -17,9 +16,9 @@ from tallystick.serve.database import Reader, Store
 from tallystick.serve.jobs import Service
 from tallystick.serve.pages.site import base_of, call, go, render
 from tallystick.serve.posted import listed_posted
-from tallystick.serve.queue import Words, chances, words_of
+from tallystick.serve.queue import Chances, Words, chances, words_of
 from tallystick.serve.queue_doubts import frames_of
-from tallystick.serve.queue_turns import People, person_of, progress
+from tallystick.serve.queue_turns import person_of, progress
 from tallystick.serve.results import computed, label_way
 from tallystick.serve.routes import Incoming, Parameter, page
 from tallystick.serve.streams import StreamRecord, find_stream
@@ -42,50 +41,6 @@ _GROUPS = {
 # What the worker makes of a question, for a page.
 
 
-class StreamPicture(msgspec.Struct):
-    """A picture that report/ drew."""
-
-    title: str
-    notes: str
-    html: str
-
-
-class StreamView(msgspec.Struct):
-    """What is shown of a result.
-
-    Parameters
-    ----------
-    answer, contrast, open, next
-        Its sentences: the answer, what it stands against, what is not settled, what to do.
-    pictures
-        The most telling one first; with *by* the slices.
-    read
-        What the stream was taken to mean.
-    labelled
-        Whether labels stand behind its ends; otherwise they are likely ranges.
-    silent
-        Slices without a number, each with the reason.
-    """
-
-    verb: str
-    answer: str
-    command: str
-    as_of: int
-    decision: str = "unknowable"
-    contrast: str = ""
-    open: str = ""
-    next: str = ""
-    needed: int | None = None
-    n_items: int = 0
-    n_labels: int | None = None
-    labelled: bool = False
-    read: list[str] = []
-    assumptions: list[str] = []
-    warnings: list[str] = []
-    pictures: list[StreamPicture] = []
-    silent: list[tuple[str, str]] = []
-
-
 def verb_of(reader: Reader, stream: StreamRecord) -> str:
     """Return the question that a stream's page asks: by its reading and by what its rows are."""
     if stream.settings.reading.get("prediction"):
@@ -98,60 +53,62 @@ def verb_of(reader: Reader, stream: StreamRecord) -> str:
 
 def ask_view(
     service: Service, stream: StreamRecord, verb: str, *, by: str = "", draw: str = ""
-) -> StreamView:
+) -> dict[str, Any]:
     """Ask the worker, or the memory if the stream has not changed. Call it in a thread."""
-    args = {"name": stream.name, "question": verb, "by": by, "draw": draw}
-    kind = "tallystick.serve.pages.stream:view"
-    found, _ = computed(service, kind, stream, verb, {}, Span(), **args)
-    return msgspec.json.decode(found.body, type=StreamView)
+    found, _ = computed(service, "pages.stream:view", stream, verb, by, draw)
+    return dict(msgspec.json.decode(found))
 
 
-def view(store: Store, args: dict[str, Any]) -> bytes:
-    """Ask a question about a stream and return what its page shows: what the worker does."""
+def view(store: Store, name: str, verb: str, by: str, draw: str) -> tuple[int, bytes]:
+    """Ask a question about a stream and return what its page shows: what the worker does.
+
+    Its sentences; what was read; whether labels stand behind its ends (``labelled``), otherwise
+    they are likely ranges; its pictures, the most telling one first, with *by* the slices; and the
+    slices without a number (``silent``), each with the reason.
+    """
     from tallystick.serve.answer import answer_stream  # the server itself never computes
 
-    verb, by = args["question"], args["by"]
-    span = Span(label_draw=args["draw"])
-    found = answer_stream(store, args["name"], verb, {"by": [by]} if by else {}, span)
-    if found.result is None:
-        why = f"Nothing can be said yet: {found.why}."
-        return msgspec.json.encode(StreamView(verb, why, found.command, found.as_of))
+    given = {"by": [by]} if by else {}
+    found = answer_stream(store, name, verb, given, Span(label_draw=draw))
     result = found.result
+    shown: dict[str, Any] = {"verb": verb, "command": found.command, "decision": "unknowable"}
+    if result is None:
+        shown |= dict.fromkeys(("contrast", "open", "next", "needed", "n_labels", "labelled"))
+        shown |= dict.fromkeys(("read", "assumptions", "warnings", "pictures", "silent"), ())
+        shown |= {"answer": f"Nothing can be said yet: {found.why}.", "n_items": 0}
+        return found.version, msgspec.json.encode(shown)
     body = json.loads(json.dumps(result.to_dict(), default=str))
-    opening, needed, labels = result.opening, body.get("needed"), body.get("n_labels")
+    opening, needed = result.opening, body.get("needed")
     grave = result.decision == "decided" and any(doubt.grave for doubt in found.doubts)
     rows = body.get(_GROUPS[verb][0]) or ()
     figures = [_by_slice(verb, by, body)] if by else result.figures()[:4]
-    shown = StreamView(
-        verb=verb,
-        answer=opening.answer,
-        command=found.command,
-        as_of=found.as_of,
-        decision="undecided" if grave else result.decision,
-        contrast=opening.contrast,
-        open=opening.open,
-        next=opening.next,
-        needed=needed.get("count") if isinstance(needed, dict) else None,
-        n_items=result.n_items,
-        n_labels=labels if isinstance(labels, int) else None,
-        labelled=verb == "bound" or any(one.get("interval") for one in rows),
-        read=list(result.read_line()),
-        assumptions=[*result.assumptions, *(doubt.assumption for doubt in found.doubts)],
+    shown |= {
+        "answer": opening.answer,
+        "contrast": opening.contrast,
+        "open": opening.open,
+        "next": opening.next,
+        "decision": "undecided" if grave else result.decision,
+        "needed": needed.get("count") if isinstance(needed, dict) else None,
+        "n_items": result.n_items,
+        "n_labels": body.get("n_labels"),
+        "labelled": verb == "bound" or any(one.get("interval") for one in rows),
+        "read": result.read_line(),
+        "assumptions": [*result.assumptions, *(doubt.assumption for doubt in found.doubts)],
         # What the labels leave open comes first: it may concern every figure.
-        warnings=[*(doubt.warning for doubt in found.doubts), *result.warnings],
-        pictures=[_drawn(one) for one in figures if one is not None],
-        silent=[
+        "warnings": [*(doubt.warning for doubt in found.doubts), *result.warnings],
+        "pictures": [_drawn(one) for one in figures if one is not None],
+        "silent": [
             (_slice_name(one), str((one.get("unknown") or {}).get("verdict", "")))
             for one in body.get("slices") or ()
             if not one.get("verdict")
         ],
-    )
-    return msgspec.json.encode(shown)
+    }
+    return found.version, msgspec.json.encode(shown)
 
 
-def _drawn(figure: Figure) -> StreamPicture:
+def _drawn(figure: Figure) -> dict[str, str]:
     made = chart(figure)
-    return StreamPicture(made.title, made.caption, str(made.html()))
+    return {"title": made.title, "notes": made.caption, "html": str(made.html())}
 
 
 def _slice_name(one: dict[str, Any]) -> str:
@@ -189,36 +146,12 @@ def _ends(one: dict[str, Any]) -> tuple[Any, Any]:
 # What pages say of a stream without a question: read from the tables.
 
 
-@dataclass(frozen=True, kw_only=True)
-class StreamFacts:
-    """Counts of a stream.
+def stream_facts(reader: Reader, stream: StreamRecord, *, now: float) -> dict[str, Any]:
+    """Return the counts of a stream.
 
-    Parameters
-    ----------
-    today
-        Rows of this day (UTC).
-    labels
-        Rows with a label.
-    complete
-        The share of today's rows with every vote; None if it is not known.
-    last
-        When the last batch came.
+    The rows of this day (UTC), all rows, those with a label and their share, the share of today's
+    rows with every vote (None if it is not known), and when the last batch came.
     """
-
-    today: int
-    rows: int
-    labels: int
-    complete: float | None
-    last: float | None
-
-    @property
-    def labelled(self) -> float:
-        """The share of rows with a label."""
-        return self.labels / self.rows if self.rows else 0.0
-
-
-def stream_facts(reader: Reader, stream: StreamRecord, *, now: float) -> StreamFacts:
-    """Return the counts of a stream."""
     midnight = int(now // 86_400) * 24
     [(today,)] = reader.all(
         "select coalesce(sum(n), 0) from tally where stream = ? and bucket >= ?",
@@ -228,13 +161,15 @@ def stream_facts(reader: Reader, stream: StreamRecord, *, now: float) -> StreamF
     last = reader.one(
         "select at from batch where stream = ? order by seq desc limit 1", (stream.id,)
     )
-    return StreamFacts(
-        today=int(today),
-        rows=stream.rows,
-        labels=_labelled(reader, stream, words),
-        complete=_complete(reader, stream, words, midnight),
-        last=last[0] if last else None,
-    )
+    labels = _labelled(reader, stream, words)
+    return {
+        "today": int(today),
+        "rows": stream.rows,
+        "labels": labels,
+        "labelled": labels / stream.rows if stream.rows else 0.0,
+        "complete": _complete(reader, stream, words, midnight),
+        "last": last[0] if last else None,
+    }
 
 
 def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> int:
@@ -359,38 +294,41 @@ async def get_stream_page(incoming: Incoming) -> Response:
         here="Streams",
         view=shown,
         by_window=None if windows is None else _drawn(windows),
-        next=_next(shown, found["waiting"], facts),
+        next=_next(shown, found["waiting"], stream.rows),
         draw=draw,
         others=bool(known.undrawn or known.apart or draw),
-        labels_line=_labels_line(facts, known, draw),
+        labels_line=_labels_line(facts["labels"], known, draw),
         way=draw or label_way(verb),
         base=base_of(incoming),
         **found,
     )
 
 
-def _next(shown: StreamView, waiting: int, facts: StreamFacts) -> dict[str, Any]:
+def _next(shown: dict[str, Any], waiting: int, rows: int) -> dict[str, Any]:
     """Say what would settle the rest."""
-    step = shown.next or (
-        f"Next: label {about(shown.needed)} rows"
-        if shown.needed
+    needed = shown["needed"]
+    step = shown["next"] or (
+        f"Next: label {about(needed)} rows"
+        if needed
         else "Next: nothing is needed for this answer"
-        if shown.decision == "decided"
+        if shown["decision"] == "decided"
         else "Next: label rows that are drawn for you"
-        if facts.rows
+        if rows
         else "Next: post records"
     )
-    budget = min(max(shown.needed or 40, 20), 200) if facts.rows and not waiting else 0
-    return {"title": step, "budget": budget}
+    return {
+        "title": step,
+        "budget": min(max(needed or 40, 20), 200) if rows and not waiting else 0,
+    }
 
 
-def _labels_line(facts: StreamFacts, known: Any, draw: str) -> str:
-    if not facts.labels:
+def _labels_line(labels: int, known: Chances, draw: str) -> str:
+    if not labels:
         return "None yet."
     if not known.drawn:
-        return f"{count(facts.labels)}, none of them drawn here: they count as if drawn at random."
+        return f"{count(labels)}, none of them drawn here: they count as if drawn at random."
     if draw == "all":
-        return f"{count(facts.labels)}, all counted as if drawn at random: this is an assumption."
+        return f"{count(labels)}, all counted as if drawn at random: this is an assumption."
     parts = [
         (len(known.waiting), "more count as soon as the rows before them are read"),
         (len(known.apart), "from before the draw stand for their own rows only"),
@@ -455,19 +393,18 @@ async def get_people(incoming: Incoming) -> Response:
         return {"stream": stream, "frames": frames_of(reader, stream), "reasons": reasons}
 
     found = await service.reading(look)
-    kind = "tallystick.serve.queue_turns:people"
     answer, _ = await service.waiting(
-        lambda: computed(service, kind, found["stream"], "people", {}, Span(), name=name)
+        lambda: computed(service, "queue_turns:people", found["stream"])
     )
-    people = msgspec.json.decode(answer.body, type=People)
-    if not people.people:
+    people = msgspec.json.decode(answer)
+    if not people["people"]:
         headline = "Nobody has labelled anything yet."
-    elif not people.twice:
+    elif not people["twice"]:
         headline = "No row was read by two people yet, so nobody knows how often they err."
     else:
-        rows = "row" if people.twice == 1 else "rows"
-        share = 100 * people.agreed / people.twice
-        headline = f"Two people agree on {share:.1f}% of the {people.twice} {rows} that both read."
+        twice = people["twice"]
+        rows, share = "row" if twice == 1 else "rows", 100 * people["agreed"] / twice
+        headline = f"Two people agree on {share:.1f}% of the {twice} {rows} that both read."
     return await render(
         incoming, "labels.html", here="Streams", people=people, headline=headline, **found
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tallystick.verbs.compare.answer import CAPABILITY, evaluate, gate_estimate
 from tallystick.verbs.compare.board import Board
-from tallystick.verbs.compare.planning import PLAN, PlanResult, plan, plan_judges
+from tallystick.verbs.compare.planning import PLAN, PlanResult, plan
 from tallystick.verbs.compare.question import CompareQuestion
 from tallystick.verbs.compare.ranking import leaderboard, rank
 from tallystick.verbs.compare.result import CompareResult

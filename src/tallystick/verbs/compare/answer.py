@@ -24,6 +24,7 @@ from tallystick.results.numbers import count
 from tallystick.stats.intervals import clopper_pearson
 from tallystick.table import (
     Capability,
+    Cases,
     Data,
     Door,
     Label,
@@ -56,7 +57,6 @@ from tallystick.verbs.compare.battles import (
     is_battles,
 )
 from tallystick.verbs.compare.board import Board, read_board
-from tallystick.verbs.compare.labels import cases_of, labelling
 from tallystick.verbs.compare.question import CompareQuestion, demo, score_range, unit_of
 from tallystick.verbs.compare.ranking import leaderboard, rank
 from tallystick.verbs.compare.result import CompareResult
@@ -136,6 +136,20 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     if roles.truth is None or len(answers) < 2:
         return None
     return {"models": answers, "truth": roles.truth, **beside}
+
+
+def labelling(data: Data, question: CompareQuestion, *strata: Any) -> Any:
+    """Return what a person should label; what draws items loads only then."""
+    from tallystick.verbs.compare.labels import labelling as task_of
+
+    return task_of(data, question, *strata)
+
+
+def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
+    """Return the items behind the answer, for the page."""
+    from tallystick.verbs.compare.labels import cases_of as found
+
+    return found(result, data, texts=texts)
 
 
 CAPABILITY: Capability[Any] = Capability(

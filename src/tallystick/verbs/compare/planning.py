@@ -18,12 +18,9 @@ from scipy.special import ndtri
 
 from tallystick._rng import as_rng
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.papers.detecting_differences import zero_failure_items
 from tallystick.results import Figure, Needed, Result, Unknown
 from tallystick.results.numbers import count, number, percent, points
 from tallystick.stats.exact_tails import (
-    acceptance_plan,
-    interval_items,
     open_unit,
     smallest,
     whole,
@@ -337,12 +334,8 @@ class Pilot:
             found = self.fit.forecast_pairs(0, 1, gap=gap, alpha=level, power=power)
             return ceil(float(found[0]))
 
-        asked: dict[str, Any] = {"alpha": question.alpha, "power": power, "models": models}
         spread = float(self.gaps.std(ddof=1))
-        if self.method == "sign-flip":
-            return cluster_items(difference, spread, width=self.width, **asked)
-        width = self.width if self.method == "pseudo-t" else 0.0
-        items = t_items(difference, spread, width=width, **asked)
+        items = scored_items(self.method, difference, spread, self.width, models, question)
         if self.method != "hull":
             return items
         if items <= _MOST_RESAMPLED / 2:
@@ -448,7 +441,7 @@ def plan_scores(
 
 @dataclass(frozen=True, kw_only=True)
 class PlanQuestion(Question):
-    """How many items show a difference, or how many labels grade a judge."""
+    """How many items show a difference."""
 
     difference: float | None = option(None, "The difference that you want to show.")
     disagreement: float | None = option(None, "Share of items on which exactly one model is right.")
@@ -463,10 +456,6 @@ class PlanQuestion(Question):
         0.8, "Probability of showing the difference if it is real.", within=(0.0, 1.0)
     )
     accuracy: float = option(0.5, "The accuracy that you expect.")
-    judges: bool = option(False, "Plan how many labels are needed to grade a judge instead.")
-    limit: float | None = option(None, "With --judges: prove that the failure rate is below this.")
-    rate: float = option(0.0, "With --judges: the failure rate that you expect.")
-    half_width: float | None = option(None, "With --judges: know the accuracy to ± this.")
 
     def reading(self) -> dict[str, Any]:
         """Return the score to read: what pass@k is made of, where that is asked for."""
@@ -487,13 +476,9 @@ class PlanQuestion(Question):
 
 def plan_answer(data: Data | None, question: PlanQuestion) -> Result:
     """Plan from the numbers given, or from a pilot."""
-    if question.judges:
-        return _for_judges(data, question)
     if data is None:
         if question.difference is None:
-            raise InputError(
-                "nothing to plan for: give --difference, a pilot file, or --judges with --limit"
-            )
+            raise InputError("nothing to plan for: give --difference or a pilot file")
         return _of_numbers(question, question.difference, question.disagreement, question.accuracy)
 
     asked = question.compared(data)
@@ -534,21 +519,6 @@ def _of_numbers(
     )
 
 
-def _for_judges(data: Data | None, question: PlanQuestion) -> Result:
-    if data is not None or question.difference is not None:
-        raise InputError(
-            "--judges plans from --limit or --half-width: leave out the pilot and --difference"
-        )
-    return plan_judges(
-        limit=question.limit,
-        rate=question.rate,
-        half_width=question.half_width,
-        accuracy=question.accuracy,
-        alpha=question.alpha,
-        power=question.power,
-    )
-
-
 def _pilot_notes(board: Board, pilot: Pilot, question: PlanQuestion) -> tuple[str, ...]:
     """Say what a plan from this pilot takes for granted."""
     notes = board.notes
@@ -575,66 +545,6 @@ PLAN = Capability(
     input="optional",
 )
 
-# How many labelled items grade a judge: for a failure rate below a limit, or for the width of an
-# interval.
-
-
-def plan_judges(
-    *,
-    limit: float | None = None,
-    rate: float = 0.0,
-    half_width: float | None = None,
-    accuracy: float = 0.5,
-    alpha: float = 0.05,
-    power: float = 0.8,
-) -> PlanResult:
-    """Say how many labelled items grade a judge: to prove a failure rate below a limit, or to reach
-    a width.
-
-    Parameters
-    ----------
-    limit, rate
-        Show that the judge fails on less than *limit* when it truly fails on *rate*.
-    half_width, accuracy
-        Or know its accuracy, about *accuracy*, to ± *half_width*.
-    alpha, power
-        Level and probability of success.
-
-    Examples
-    --------
-    >>> [(one.name, one.n_items) for one in plan_judges(limit=0.05, rate=0.01).methods]
-    [('no failure at all', 59), ('at most 2 failures', 124)]
-    """
-    if (limit is None) == (half_width is None):
-        raise InputError("give either a limit for the failure rate or a half-width, not both")
-    if limit is not None:
-        trial = acceptance_plan(limit, rate, alpha=alpha, power=power)
-        clean = zero_failure_items(limit, alpha=alpha)
-        note = f"passes with probability {power:g} or more if the judge fails on {rate:g}"
-        methods = [Method("no failure at all", clean, "exact", "a single failure voids it")]
-        if trial.failures:
-            methods.append(Method(f"at most {trial.failures} failures", trial.items, "exact", note))
-        verdict = (
-            f"{methods[-1].n_items:,} labelled items ({methods[-1].name}) prove a failure rate"
-            f" below {limit:g}."
-        )
-    else:
-        assert half_width is not None
-        wilson = interval_items(half_width, rate=accuracy, alpha=alpha)
-        note = f"around an accuracy of {accuracy:g}"
-        methods = [Method("Wilson interval", wilson, "approximate", note)]
-        verdict = (
-            f"{wilson:,} labelled items give a judge's accuracy to ± {half_width:g} (around"
-            f" {accuracy:g})."
-        )
-    return PlanResult(
-        verdict=verdict,
-        n_items=methods[-1].n_items if limit is not None else methods[0].n_items,
-        assumptions=("labelled items are drawn at random",),
-        methods=tuple(methods),
-    )
-
-
 # What would settle an open comparison, and what this many items can show.
 
 
@@ -656,6 +566,21 @@ def counted_items(lead: float, apart: float, models: int, question: CompareQuest
     certified = question.certified
     own = exact_paired_items(lead, apart, alpha=alpha, power=power, certified=certified)
     return own if models == 2 else max(goal, own)
+
+
+def scored_items(
+    method: str,
+    difference: float,
+    spread: float,
+    width: float,
+    models: int,
+    question: CompareQuestion,
+) -> int:
+    """Return the rows (or clusters) at which a test of scores shows a difference."""
+    asked: dict[str, Any] = {"models": models, "alpha": question.alpha, "power": question.power}
+    if method == "sign-flip":
+        return cluster_items(difference, spread, width=width, **asked)
+    return t_items(difference, spread, width=width if method == "pseudo-t" else 0.0, **asked)
 
 
 def needed_for(
@@ -707,15 +632,7 @@ def needed_for(
     elif (spread / lead) ** 2 > MOST_FORECAST:
         goal = inf
     elif method in ("t", "hull", "pseudo-t", "sign-flip"):
-        asked: dict[str, Any] = {
-            "models": models,
-            "alpha": question.alpha,
-            "power": question.power,
-        }
-        if method == "sign-flip":
-            goal = cluster_items(lead, spread, width=width, **asked)
-        else:
-            goal = t_items(lead, spread, width=width if method == "pseudo-t" else 0.0, **asked)
+        goal = scored_items(method, lead, spread, width, models, question)
     else:
         ends = (table.intervals if models == 2 else table.simultaneous)[i]
         error = spread / sqrt(size)

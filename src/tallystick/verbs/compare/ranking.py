@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Literal
 
 import numpy as np
@@ -34,13 +33,9 @@ from tallystick.stats.signs import sign_p_value
 from tallystick.stats.skewed import FEWEST, RARE, skewed_board
 from tallystick.table import Moments
 from tallystick.verbs.compare.board import Board, are_measured, check_bounds, check_size, pass_board
-from tallystick.verbs.compare.question import CompareQuestion, PassMetric, score_range, unit_of
+from tallystick.verbs.compare.question import CompareQuestion, PassMetric, score_range
 from tallystick.verbs.compare.result import (
-    NOT_TOLD,
-    ClusterRow,
     CompareResult,
-    ModelRow,
-    PairRow,
     Replicates,
 )
 from tallystick.verbs.compare.verdict import (
@@ -192,13 +187,14 @@ def _independent(
         certified=question.certified,
         measured=measured,
     )
-    means = moments.means
+    means, products = moments.means, moments.products
     variance = np.diag(moments.centred) / max(n - 1, 1)
-    flat = is_flat(variance, 0.0, np.diag(moments.products) / n)
+    flat = is_flat(variance, 0.0, np.diag(products) / n)
     if binary:
         scores = accuracy_intervals(moments.sums, n, alpha=alpha, certified=question.certified)
     else:
         scores = _mean_intervals(means, variance, n, flat, question, plain=measured or free)
+        scores = _counted(scores, moments.sums, np.diag(products), n, question)
 
     assumptions = [INDEPENDENT]
     if not binary:
@@ -264,6 +260,23 @@ def _unbounded(
     )
 
 
+def _counted(
+    ends: Intervals, sums: Floats, squares: Floats, n: int, question: CompareQuestion
+) -> Intervals:
+    """Count the models whose scores are all 0 or 1 as right or wrong, among others that are not.
+
+    A model with a full score on every item is known better than by how little its scores vary.
+    """
+    whole = (sums == squares) & (question.bounds == (0.0, 1.0))
+    if not whole.any():
+        return ends
+    right = np.where(whole, sums, 0.0)
+    own = accuracy_intervals(right, n, alpha=question.alpha, certified=question.certified)
+    return replace(
+        ends, low=np.where(whole, own.low, ends.low), high=np.where(whole, own.high, ends.high)
+    )
+
+
 def _mean_intervals(
     means: Floats,
     variance: Floats,
@@ -295,19 +308,15 @@ def _mean_intervals(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClusterSample:
-    """The clusters that were seen: their names, how many items each has, and sums of scores,
-    clusters x models.
-    """
+    """The clusters that were seen: how many items each has, and sums of scores, clusters x models."""
 
-    names: tuple[str, ...]
     counts: Floats
     sums: Floats
 
     @classmethod
     def of(cls, moments: Moments) -> ClusterSample:
         """Return the clusters of moments that were counted by cluster."""
-        names = tuple(str(name) for name in moments.groups)
-        return cls(names=names, counts=moments.group_counts, sums=moments.group_sums)
+        return cls(counts=moments.group_counts, sums=moments.group_sums)
 
     @property
     def means(self) -> Floats:
@@ -325,8 +334,12 @@ def _new_clusters(
 ) -> CompareResult:
     """Rank models on new clusters, each of which counts once; too few of them show nothing."""
     clusters, bounds, alpha = len(sample.counts), question.bounds, question.alpha
-    if clusters < fewest_clusters(alpha):
-        return _too_few(names, sample, n, question)
+    if clusters < (least := max(2, fewest_clusters(alpha))):
+        raise InputError(
+            f"{clusters} clusters cannot show which model is better on new clusters: that takes at"
+            f" least {least}, and {max(12, 2 * least)} to be useful. For these items alone add"
+            " --population these; --by COLUMN lists the scores of each cluster"
+        )
     if bounds is None:
         return _unbounded(Board(names=names, scores=np.empty((n, len(names)))), question, sample)
     means = sample.means
@@ -349,58 +362,6 @@ def _new_clusters(
     )
 
 
-def _too_few(
-    names: tuple[str, ...], sample: ClusterSample, n: int, question: CompareQuestion
-) -> CompareResult:
-    """Say that so few clusters show nothing about new ones, and list what they show of these."""
-    held, items = sample.means.mean(axis=0), sample.item_means
-    least = fewest_clusters(question.alpha)
-    why = Unknown(f"{len(sample.counts)} clusters are too few: at least {least} are needed")
-    order = np.argsort(-question.sign * held, kind="stable")
-    ranked = tuple(names[j] for j in order)
-    pairs = tuple(
-        PairRow(
-            names[a],
-            names[b],
-            float(held[a] - held[b]),
-            interval=why,
-            simultaneous=why,
-            a_only=why,
-            b_only=why,
-            p_value=why,
-            adjusted_p=why,
-            verdict=NOT_TOLD,
-        )
-        for a, b in combinations(order, 2)
-    )
-    rows = tuple(
-        ClusterRow(name, float(count), dict(zip(names, map(float, mean), strict=True)))
-        for name, count, mean in zip(sample.names, sample.counts, sample.means, strict=True)
-    )
-    result = CompareResult(
-        verdict="pending",
-        decision="unknowable",
-        n_items=n,
-        assumptions=tuple(cluster_assumptions(len(rows), bounded=False)),
-        models=tuple(ModelRow(names[j], float(held[j]), why, why, float(items[j])) for j in order),
-        pairs=pairs,
-        contenders=ranked,
-        tiers=(ranked,),
-        detectable_difference=why,
-        population="new",
-        sample="clusters",
-        adjustment="none",
-        alpha=question.alpha,
-        metric=question.measure,
-        better=question.better,
-        estimand="cluster mean",
-        unit=unit_of(question.bounds),
-        clusters=len(rows),
-        per_cluster=rows,
-    )
-    return spoken(result)
-
-
 def _fitted(board: Board, question: CompareQuestion) -> CompareResult:
     """Rank models by the estimator of few labels with every label there: weighted items, and items
     that were run several times.
@@ -418,12 +379,15 @@ def _fitted(board: Board, question: CompareQuestion) -> CompareResult:
     means = (share * x).sum(axis=0)
     off = x[:, table.first] - x[:, table.second] - (means[table.first] - means[table.second])
     spread = np.sqrt(len(x) * ((share * off) ** 2).sum(axis=0))
+    scores = mean_intervals(found, bounds=bounds, alpha=alpha)
+    if not weighted:
+        scores = _counted(scores, x.sum(axis=0), (x**2).sum(axis=0), len(x), question)
     drawn = "weighted items" if weighted else "items"
     return assemble(
         Findings(
             names=board.names,
             table=replace(table, spread=spread),
-            scores=mean_intervals(found, bounds=bounds, alpha=alpha),
+            scores=scores,
             means=means,
             n=board.n,
             question=question,

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError
 from tallystick.results import (
+    SCHEMA,
     Claims,
     Figure,
     Interval,
@@ -45,8 +46,8 @@ class ModelRow:
 
     name: str
     score: float | Unknown
-    interval: Interval | Unknown
-    rank_interval: tuple[int, int] | Unknown
+    interval: Interval
+    rank_interval: tuple[int, int]
     item_score: float | None = None
     runs_interval: Interval | Unknown | None = None
 
@@ -71,22 +72,13 @@ class PairRow:
     simultaneous: Interval | Unknown
     a_only: int | Unknown
     b_only: int | Unknown
-    p_value: float | Unknown
-    adjusted_p: float | Unknown
+    p_value: float
+    adjusted_p: float
     verdict: str
     holds_below: float | None = None
     ratio: float | None = None
     ratio_interval: Interval | None = None
     signs: tuple[int, int, float] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterRow:
-    """One of so few clusters that no verdict is possible: the score of every model in it."""
-
-    cluster: str
-    items: float
-    scores: dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +154,6 @@ class CompareResult(Result):
         How many pairs are told apart, of how many; also where not all of them are listed.
     clusters
         How many clusters there are; 0 where items are the sample.
-    per_cluster
-        The scores in each cluster, where clusters are too few for a verdict.
     replicates
         What several runs per item say; None where every item was run once.
     left_out, whatever
@@ -174,6 +164,7 @@ class CompareResult(Result):
     """
 
     verb: ClassVar[str] = "compare"
+    schema: ClassVar[int] = SCHEMA + 1
 
     models: tuple[ModelRow, ...]
     pairs: tuple[PairRow, ...]
@@ -191,7 +182,6 @@ class CompareResult(Result):
     pairs_told: int = 0
     pairs_total: int = 0
     clusters: int = 0
-    per_cluster: tuple[ClusterRow, ...] = ()
     replicates: Replicates | None = None
     left_out: int = 0
     whatever: tuple[float, float] | None = None
@@ -243,39 +233,23 @@ class CompareResult(Result):
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the scores, the ranks, and who beats whom."""
-        if any(isinstance(row.interval, Unknown) for row in self.models):
-            return ()  # too few clusters: there is nothing to draw but the table
         names = [row.name for row in self.models]
         tiers = [f"tier {row['tier']}" for row in self.rows()]
-        scores = Figure(
-            kind="forest",
-            title=f"Scores on {self.n_items:,} items",
-            columns={
-                "model": names,
-                "score": [
-                    None if isinstance(row.score, Unknown) else row.score for row in self.models
-                ],
-                "low": [_end(row.interval, 0) for row in self.models],
-                "high": [_end(row.interval, 1) for row in self.models],
-                "tier": tiers,
-            },
-            roles={"name": "model", "x": "score", "low": "low", "high": "high", "group": "tier"},
-            labels={"low": f"{100 * (1 - self.alpha):g}% interval"},
+        scores = Figure.forest(
+            f"Scores on {self.n_items:,} items",
+            {"model": names, "score": [row.score for row in self.models], "tier": tiers},
+            [row.interval for row in self.models],
             unit=self.unit,
+            labels={"low": f"{100 * (1 - self.alpha):g}% interval"},
+            group="tier",
         )
-        order = Figure(
-            kind="forest",
-            title="Places that each model may hold, all at once",
-            columns={
-                "model": names,
-                "rank": list(range(1, len(names) + 1)),
-                "low": [_end(row.rank_interval, 0) for row in self.models],
-                "high": [_end(row.rank_interval, 1) for row in self.models],
-                "tier": tiers,
-            },
-            roles={"name": "model", "x": "rank", "low": "low", "high": "high", "group": "tier"},
-            labels={"x": "place", "low": "may be"},
+        order = Figure.forest(
+            "Places that each model may hold, all at once",
+            {"model": names, "rank": list(range(1, len(names) + 1)), "tier": tiers},
+            [row.rank_interval for row in self.models],
             unit="count",
+            labels={"x": "place", "low": "may be"},
+            group="tier",
         )
         return scores, *self._differences(), order, self._matrix(names[:MOST_DRAWN])
 
@@ -289,18 +263,15 @@ class CompareResult(Result):
         columns: dict[str, list[Any]] = {
             "pair": [f"{row.a} − {row.b}" for row in rows],
             "difference": [row.difference for row in rows],
-            "low": [_end(row.interval, 0) for row in rows],
-            "high": [_end(row.interval, 1) for row in rows],
             "settled": [row.verdict != NOT_TOLD for row in rows],
         }
-        roles = {"name": "pair", "x": "difference"}
         return (
-            Figure(
-                kind="forest",
-                title=f"Differences from {first}" + (", in points" if share else ""),
-                columns=columns,
-                roles={**roles, "low": "low", "high": "high", "settled": "settled"},
+            Figure.forest(
+                f"Differences from {first}" + (", in points" if share else ""),
+                columns,
+                [row.interval for row in rows],
                 unit="points" if share else "number",
+                settled="settled",
             ),
         )
 
@@ -345,14 +316,6 @@ def _written(ranks: tuple[int, int] | Unknown) -> str | None:
     return "–".join(str(end) for end in dict.fromkeys(ranks))
 
 
-def _end(held: Interval | tuple[int, int] | Unknown, place: int) -> float | None:
-    """Return one end, None where it is not known or not finite."""
-    if isinstance(held, Unknown):
-        return None
-    found = tuple(held)[place]
-    return found if np.isfinite(found) else None
-
-
 # What a page of ``compare`` unfolds: the board and all pairs.
 
 
@@ -387,18 +350,6 @@ def folds_of(result: CompareResult) -> tuple[Section, ...]:
                 rows=[_pair(row) for row in result.pairs],
                 units={"difference": points, "adjusted p": "p"},
                 figures=tuple(one for one in figures if one.title.startswith("Differences")),
-            )
-        )
-    if result.per_cluster:
-        found.append(
-            Section(
-                title="Clusters",
-                line=f"{len(result.per_cluster)} clusters are too few for a verdict.",
-                rows=[
-                    {"cluster": row.cluster, "items": row.items, **row.scores}
-                    for row in result.per_cluster
-                ],
-                units={row.name: share for row in result.models},
             )
         )
     return tuple(found)
@@ -443,7 +394,7 @@ def _behind(name: str, pair: PairRow | None) -> dict[str, Any]:
     turned = pair.a != name
     difference = -pair.difference if turned else pair.difference
     if isinstance(ends, Interval) and turned:
-        ends = Interval(-ends.high, -ends.low, ends.level, ends.guarantee, ends.assumption)
+        ends = -ends
     own, other = (pair.b_only, pair.a_only) if turned else (pair.a_only, pair.b_only)
     known = not isinstance(own, Unknown) and not isinstance(other, Unknown)
     return {

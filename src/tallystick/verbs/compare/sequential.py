@@ -205,7 +205,6 @@ def _table(x: Floats, race: RaceEvidence, width: float, alpha: float) -> PairTab
         p_value=p_from_log_e(race.peak),
         adjusted_p=race.adjusted_p,
         adjustment="anytime, Holm",
-        test_decides=True,
     )
 
 

@@ -28,7 +28,6 @@ from tallystick.results.numbers import (
     points_interval,
 )
 from tallystick.stats.adverse_binary import Population
-from tallystick.stats.clusters import fewest_clusters
 from tallystick.stats.intervals import Intervals
 from tallystick.stats.pairs import PairTable
 from tallystick.stats.signs import Ranks, ranks
@@ -126,12 +125,10 @@ class Findings:
 
 def assemble(found: Findings) -> CompareResult:
     """Return the result: models from best to worst, their ranks, all pairs and the verdict."""
+    found = replace(found, table=found.table.agreed(found.question.alpha))
     names, table, question = found.names, found.table, found.question
     order = np.argsort(-question.sign * np.nan_to_num(found.means), kind="stable")
-    told = table.adjusted_p <= question.alpha
-    # One statement: two models are told apart only if the interval that is printed says so too.
-    if len(names) == 2 and not table.test_decides and not table.unsettled:
-        told = told & (0 not in table.intervals[0])
+    told = table.told(question.alpha)
     signs = np.where(told, np.sign(question.sign * found.lead), 0)
     ranked = ranks(table.first, table.second, signs, order)
     contenders, tiers = ranked.named(names)
@@ -248,8 +245,7 @@ def _pair_row(found: Findings, i: int, upside: bool, told: bool) -> PairRow:
         b=names[b],
         difference=hidden if np.isnan(difference) else difference,
         interval=own,
-        # Of one pair, "all pairs at once" is the pair itself: one difference has one interval.
-        simultaneous=own if table.first.size == 1 else joint,
+        simultaneous=joint,
         a_only=only[0],
         b_only=only[1],
         p_value=float(table.p_value[i]),
@@ -265,7 +261,7 @@ def _pair_row(found: Findings, i: int, upside: bool, told: bool) -> PairRow:
 
 def turned(interval: Interval, sign: float) -> Interval:
     """Return the interval of a difference, or of its negative."""
-    return interval if sign > 0 else replace(interval, low=-interval.high, high=-interval.low)
+    return interval if sign > 0 else -interval
 
 
 def inverted(ratio: Interval, upside: bool) -> Interval:
@@ -318,8 +314,6 @@ def sentences_of(result: CompareResult) -> Sentences:
     """Return the verdict line by line: who is best, the difference, what is open and what settles
     it.
     """
-    if result.per_cluster:
-        return Sentences(answer=_too_few_clusters(result))
     claims = claims_of(result)
     scores = {row.name: _scored(row, result) for row in result.models}
     if any(isinstance(row.score, Unknown) for row in result.models[:2]):
@@ -379,20 +373,9 @@ def whatever_is_missing(result: CompareResult, board: Board) -> tuple[float, flo
 
 def basis_of(result: CompareResult) -> str:
     """Say in one line what the intervals are about, and what they are adjusted for."""
-    if result.per_cluster:
-        return ""
     level = f"{100 * (1 - result.alpha):g}%"
     labels = "" if result.n_labels is None else f" from {count(result.n_labels)} labels"
     pairs = "" if result.pairs_total < 2 else f" Pairs are adjusted for all {result.pairs_total:,}."
-    wider = any(
-        row.verdict != NOT_TOLD and isinstance(row.simultaneous, Interval) and 0 in row.simultaneous
-        for row in result.pairs
-    )
-    if wider:
-        pairs += (
-            " Places follow the adjusted tests, which tell more models apart than intervals for all"
-            " pairs at once."
-        )
     if result.population == "these" and result.n_labels is None:
         new = "every score is known; for new items leave out --population these"
         return f"On these {count(result.n_items)} items {new}; {_direction(result)}."
@@ -441,11 +424,7 @@ def _lead(pair: PairRow, result: CompareResult) -> str:
         return ""
     gap, ends = pair.difference, pair.simultaneous
     if result.better == "lower":
-        gap, ends = -gap, replace(ends, low=-ends.high, high=-ends.low)
-    if 0 in ends and isinstance(pair.adjusted_p, float):
-        # The step-down test tells more apart than intervals that hold for all pairs at once, and
-        # "beats" beside an interval that holds 0 would read as a contradiction.
-        return f"{_size(gap, result)} (adjusted {p_value(pair.adjusted_p, alpha=result.alpha)})"
+        gap, ends = -gap, -ends
     return _difference(gap, ends, result, sign=False)
 
 
@@ -466,15 +445,6 @@ def _neighbours(result: CompareResult) -> str:
         gap = f" ({_difference(first.difference, first.simultaneous, result, sign=True)})"
     more = "" if len(left) == 1 else f", and {len(left) - 1} more neighbours"
     return f"Not settled: {first.a} against {first.b}{gap}{more}."
-
-
-def _too_few_clusters(result: CompareResult) -> str:
-    least = max(2, fewest_clusters(result.alpha))
-    return (
-        f"{len(result.per_cluster)} clusters cannot show which model is better on new clusters:"
-        f" that takes at least {least}, and {max(12, 2 * least)} to be useful. The scores in each"
-        f" cluster are listed ({_direction(result)})."
-    )
 
 
 def _strength(result: CompareResult) -> str:
@@ -507,8 +477,6 @@ def _direction(result: CompareResult) -> str:
 
 
 def _p(pair: PairRow, result: CompareResult) -> str:
-    if isinstance(pair.p_value, Unknown):
-        return "no test"
     if isinstance(pair.interval, Interval) and pair.interval.method == "logic":
         return "certain" if pair.verdict != NOT_TOLD else "blank labels could turn it"
     found = p_value(pair.p_value, alpha=result.alpha)
@@ -571,7 +539,7 @@ def _bare(interval: Interval | Unknown, result: CompareResult) -> str:
 
 def slice_cells(result: CompareResult) -> dict[str, str]:
     """Return one row of a table of slices: the two best models, and whether they are told apart."""
-    if result.per_cluster or not result.pairs:
+    if not result.pairs:
         return {}
     pair = result.pairs[0]
     cells = {"items": count(result.n_items), "best": f"{pair.a} {_score(result.models[0], result)}"}

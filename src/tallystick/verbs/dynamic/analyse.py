@@ -276,7 +276,7 @@ def _errors_of_vote(log: RoundLog, voters: list[int], where: Array) -> tuple[Arr
     if log.predictions is None or log.labels is None:
         wrong = log.errors[voters][:, where].sum(axis=0)
         return np.asarray(majority_share(wrong, len(voters))), False
-    from tallystick.papers.dynamic_benchmarks.experiment import plurality
+    from tallystick.papers.dynamic_benchmarks.rollouts import plurality
 
     return plurality(log.predictions[voters][:, where], log.labels[where]), True
 
@@ -420,9 +420,9 @@ def _advice(
         return _NO_VOTE if log.ordered else _NO_ORDER
     errors = log.errors[voters][:, where]
     if log.kind == "panel":
-        return forecast_panel(errors, pays=question.pays)
+        return forecast_panel(errors)
     teams = other_builders(log.built_as, errors)
-    found = forecast_path(errors, pays=question.pays, teams=teams)
+    found = forecast_path(errors, teams=teams)
     if held_out:
         return found
     hidden = Gain(estimate=Unknown(NOT_DECLARED), interval=Unknown(NOT_DECLARED))
@@ -509,8 +509,7 @@ def _forecast(result: LogResult, advice: Forecast) -> str:
     span = advice.gain.interval
     if isinstance(span, Unknown):
         return f"Forecast for {who}: none, because {span.reason}."
-    pays = f" by {numbers.points(advice.pays, sign=False)} or more" if advice.pays else ""
-    yes, no = f"the vote would get better{pays}", f"the vote would not get better{pays}"
+    yes, no = "the vote would get better", "the vote would not get better"
     said = {"go on": f"go on, {yes}", "worth it": yes, "stop": f"stop, {no}", "not worth it": no}
     why = f"; {advice.reason}" if advice.reason else ""
     shown = f"{numbers.points(span.low)} to {numbers.points(span.high)}, 90% range"

@@ -49,7 +49,7 @@ def attempts_of(data: Data, columns: Columns) -> tuple[Attempts, tuple[str, ...]
         blank = len(fooled) - kept.size
         notes.append(f"{blank:,} of {len(fooled):,} attempts have no outcome and are left out")
     if columns.annotator is None:
-        notes.append("no column names who made the attempts (--annotator COLUMN)")
+        notes.append("no column names who made the attempts (annotator in a reading file)")
     order = _rounds(data, columns, kept, notes)
     # An attempt that was taken back stays an attempt and fools nobody.
     back = read_marks(data, columns.retracted, "flag") if columns.retracted else fooled

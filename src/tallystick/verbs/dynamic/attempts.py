@@ -40,7 +40,7 @@ _ALONE = Unknown("one annotator made all attempts, so nothing shows how annotato
 
 NOBODY_NAMED = (
     "the log does not name who made the attempts, so nothing shows how alike they are: name the"
-    " column (--annotator)"
+    " column (annotator in a reading file)"
 )
 
 

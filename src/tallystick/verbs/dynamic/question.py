@@ -12,9 +12,6 @@ from tallystick.table import Data, Demo, Question, option
 from tallystick.table.capability import draw_answers, draw_truth
 from tallystick.verbs.dynamic.columns import Columns, columns_of
 
-_MIXING = ("flat", "nested")
-_MIXING_HELP = "How a hierarchy mixes: every part alike (flat), or layer within layer (nested)."
-
 MOST_ROUNDS = 200
 """Longer paths are refused: nobody runs them, and their bounds exceed 1 anyway."""
 
@@ -40,7 +37,6 @@ class TheoryQuestion(_Quiet):
         None, "Risk of each model on the data it was trained on, in (0, 1/2]."
     )
     rounds: int = option(3, f"Rounds of the path, up to {MOST_ROUNDS}.", low=1, high=MOST_ROUNDS)
-    mixing: str = option("nested", _MIXING_HELP, choices=_MIXING)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +49,6 @@ class SimulateQuestion(_Quiet):
         choices=("path", "hierarchical"),
     )
     rounds: int = option(5, f"Rounds of the path, up to {MOST_ROUNDS}.", low=1, high=MOST_ROUNDS)
-    mixing: str = option("nested", _MIXING_HELP, choices=_MIXING)
     epsilon: float = option(0.1, "Risk of each model on its own data, in (0, 1/2].")
     learner: str = option(
         "random",
@@ -86,9 +81,6 @@ class AnalyseQuestion(_Quiet):
     """
 
     bar: float | None = option(None, "Scores: the number from which on an answer is right.")
-    pays: float = option(
-        0.0, "Fall of the vote's risk that pays for more models: .01 is one point.", low=0, high=1
-    )
     all_held_out: bool = option(False, "No round was trained on, or collected from, any item.")
     columns: Columns | None = None
 

@@ -20,7 +20,6 @@ from tallystick.papers.dynamic_benchmarks.designs import (
     TOLERANCE,
     Array,
     Design,
-    Mixing,
     Population,
     as_path,
     checked_epsilon,
@@ -145,7 +144,7 @@ def _risk(value: float) -> str:
 # Theory.
 
 
-def theory(epsilon: float, *, rounds: int = 3, mixing: Mixing = "nested") -> DynamicResult:
+def theory(epsilon: float, *, rounds: int = 3) -> DynamicResult:
     r"""Say what is proved of a path and of a hierarchy of such models before anything is run.
 
     Random labels (Theorem 3.6) and another first distribution (Theorem 3.4) are in
@@ -167,9 +166,9 @@ def theory(epsilon: float, *, rounds: int = 3, mixing: Mixing = "nested") -> Dyn
     checked_epsilon(epsilon)
     worst = certificates.worst_by_round(epsilon, max(rounds, 3))
     floors = _floors(epsilon, rounds)
-    deep = theorems.hierarchical_bound(epsilon, mixing=mixing)
+    deep = theorems.hierarchical_bound(epsilon)
     return DynamicResult(
-        verdict=_what_matters(epsilon, worst[2], deep, mixing),
+        verdict=_what_matters(epsilon, worst[2], deep),
         n_items=0,
         assumptions=(
             "every model has risk at most epsilon above the best on its own distribution",
@@ -181,7 +180,7 @@ def theory(epsilon: float, *, rounds: int = 3, mixing: Mixing = "nested") -> Dyn
             Round(round=t + 1, epsilon=epsilon, worst_case=worst[t], lower_bound=floors[t])
             for t in range(rounds)
         ),
-        statements=_statements(epsilon, worst, mixing),
+        statements=_statements(epsilon, worst),
         epsilon=epsilon,
     )
 
@@ -191,7 +190,7 @@ def _floors(epsilon: float, rounds: int) -> list[float]:
     return [epsilon, 0.0, *[theorems.path_floor(epsilon)] * rounds][:rounds]
 
 
-def _what_matters(epsilon: float, three: float, deep: float, mixing: Mixing) -> str:
+def _what_matters(epsilon: float, three: float, deep: float) -> str:
     """Say whether three rounds promise more than one model, and a hierarchy more than a path."""
     one = theorems.path_bound(epsilon, 1)
     said = (
@@ -205,23 +204,23 @@ def _what_matters(epsilon: float, three: float, deep: float, mixing: Mixing) -> 
         )
     words = "worse than" if deep > three else "better than"
     return (
-        f"{said} A {mixing} hierarchy of nine rounds promises {_risk(deep)}, {words} the path of"
+        f"{said} A nested hierarchy of nine rounds promises {_risk(deep)}, {words} the path of"
         f" three. No path promises less than {_risk(theorems.path_floor(epsilon))}."
     )
 
 
-def _statements(epsilon: float, worst: tuple[float, ...], mixing: Mixing) -> tuple[str, ...]:
+def _statements(epsilon: float, worst: tuple[float, ...]) -> tuple[str, ...]:
     """Return one sentence per theorem, ours with the paper's number beside it."""
     printed = theorems.three_round_bound(epsilon, printed=True)
     flat = theorems.hierarchical_bound(epsilon, mixing="flat", printed=True)
-    deep = theorems.hierarchical_bound(epsilon, mixing=mixing)
+    deep = theorems.hierarchical_bound(epsilon)
     rounds = len(worst)
     return (
         f"Three rounds guarantee a majority risk of at most {_risk(worst[2])} (ours; Theorem 3.4"
         f" prints {_risk(printed)}).",
         "No path, however long and however weighted, can promise less than"
         f" {_risk(theorems.path_floor(epsilon))} (Theorem 3.5).",
-        f"A {mixing} hierarchy of depth 2 and width 3 guarantees at most {_risk(deep)} (ours;"
+        f"A nested hierarchy of depth 2 and width 3 guarantees at most {_risk(deep)} (ours;"
         f" Theorem 4.1 prints {_risk(flat)} for flat mixing) and cannot promise less than"
         f" {_risk(theorems.hierarchical_floor(epsilon))} (Theorem 4.2), for 9 rounds.",
         "Updating the model by exponential loss guarantees at most"
@@ -349,16 +348,14 @@ def theory_answer(_: None, question: TheoryQuestion) -> DynamicResult:
         raise InputError(
             "theory needs the risk of each model on its own data: add --epsilon, e.g. .1"
         )
-    mixing: Any = question.mixing  # one of the choices
-    return theory(question.epsilon, rounds=question.rounds, mixing=mixing)
+    return theory(question.epsilon, rounds=question.rounds)
 
 
 def simulate_answer(_: None, question: SimulateQuestion) -> DynamicResult:
     """Simulate what the question describes."""
     checked_epsilon(question.epsilon)
-    mixing: Any = question.mixing  # one of the choices
     deep = question.design == "hierarchical"
-    design = hierarchical(mixing=mixing) if deep else path(question.rounds)
+    design = hierarchical() if deep else path(question.rounds)
     if question.learner == "random":
         question.check_work(design.rounds)
         if question.epsilon < 1 / question.items:
@@ -372,14 +369,12 @@ def simulate_answer(_: None, question: SimulateQuestion) -> DynamicResult:
         rollouts = question.rollouts
     else:
         # A construction plays the same error sets in every rollout: one of them is all there is.
-        population, learner = _construction(question, deep, mixing)
+        population, learner = _construction(question, deep)
         rollouts = 1
     return simulate(design, learner, population, rollouts=rollouts, rng=question.seed)
 
 
-def _construction(
-    question: SimulateQuestion, deep: bool, mixing: Mixing
-) -> tuple[Population, Learner]:
+def _construction(question: SimulateQuestion, deep: bool) -> tuple[Population, Learner]:
     """Return the population and the error sets of the worst case, or of a theorem."""
     if question.items != SimulateQuestion.items:
         raise InputError(f"--learner {question.learner} brings its own population: drop --items")
@@ -387,7 +382,7 @@ def _construction(
         wanted = "path" if deep else "hierarchical"
         raise InputError(f"--learner {question.learner} is about --design {wanted}")
     if question.learner == "theorem-4.2":
-        proof = certificates.hierarchical_certificate(question.epsilon, mixing=mixing)
+        proof = certificates.hierarchical_certificate(question.epsilon)
     elif question.learner == "theorem-3.5":
         proof = certificates.path_certificate(question.epsilon, rounds=question.rounds)
     else:

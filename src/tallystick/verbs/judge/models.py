@@ -13,7 +13,7 @@ from typing import get_args
 import numpy as np
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.papers.noisy_judges.baselines import majority_scores, majority_shares
+from tallystick.papers.noisy_judges import majority_scores, majority_shares
 from tallystick.papers.noisy_judges.trio_quadratic import (
     Trios,
     TrioStatus,
@@ -83,7 +83,7 @@ def majority(
     """Grade judges by the vote of all of them.
 
     The label with most votes is taken for the truth
-    (`tallystick.papers.noisy_judges.baselines.majority_scores`), for any number of judges and
+    (`tallystick.papers.noisy_judges.majority_scores`), for any number of judges and
     labels. A tie of k labels counts 1/k for each.
 
     Parameters

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallystick._rng import as_rng
-from tallystick.results import Claims, Guarantee, Interval, Unknown
+from tallystick.results import Claims, Interval, Unknown
 from tallystick.sampling.duels import SessionOrder
+from tallystick.stats.adverse_binary import Ends
 from tallystick.stats.anytime import betting
 from tallystick.stats.certified import CertifiedRows, LabelRange, label_range
-from tallystick.stats.intervals import Intervals
-from tallystick.stats.maxt import holm
+from tallystick.stats.few_labels import FewPairs, holm_pairs
+from tallystick.stats.pairs import agreeing
 from tallystick.stats.signs import ranks
 from tallystick.table.panel import Floats, Ints
 from tallystick.table.panel_grades import GradePanel
@@ -31,11 +33,9 @@ from tallystick.verbs.score.systems import (
     NO_FORECAST,
     Fitted,
     MixFit,
-    Places,
     System,
     as_range,
     certified_levels,
-    inverted,
     population_of,
     score_of,
 )
@@ -49,10 +49,11 @@ FEWEST = 3
 CERTIFIED = 1.5
 """Width of certified intervals against the default's."""
 
-TOO_FEW = "the two systems have too few human grades on the same items to forecast"
+EXACT = "exact, all pairs"
+_PROVED: dict[str, Any] = {"guarantee": "exact", "halvings": 24}
+"""Intervals with a proof take longer, so their p-values are good to a millionth only."""
 
-Ends = Callable[[Places, Floats], tuple[Floats, Floats]]
-"""Both ends of the intervals of some pairs, each at its own level."""
+TOO_FEW = "the two systems have too few human grades on the same items to forecast"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,55 +85,28 @@ class SystemPair:
         return int(np.sign(self.difference))
 
 
-def crossed(interval: Interval) -> bool:
-    """Return whether an interval leaves the sign of a difference open."""
-    return interval.low <= 0 <= interval.high
-
-
-def agreeing(interval: Interval, difference: float, p: float, alpha: float) -> Interval:
-    """Make the interval and the test tell one story.
-
-    Not settled: the interval holds 0. Settled by step-down while the simultaneous interval, which
-    takes no step down, still holds 0: its nearer end is 0 ([HH94]_).
-    """
-    if p > alpha or difference == 0:
-        return replace(interval, low=min(interval.low, 0.0), high=max(interval.high, 0.0))
-    if difference > 0:
-        return replace(interval, low=max(interval.low, 0.0))
-    return replace(interval, high=min(interval.high, 0.0))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Tested:
-    """All pairs of the systems of a fit: differences, tests and intervals, one entry each."""
-
-    first: Places
-    second: Places
-    difference: Floats
-    p_value: Floats
-    adjusted_p: Floats
-    interval: Intervals
-    common: Ints
-
-    def pairs(
-        self, systems: Sequence[int], needed: Sequence[LabelRange | Unknown], alpha: float
-    ) -> list[SystemPair]:
-        """Return the pairs by the positions of their systems."""
-        return [
-            SystemPair(
-                first=int(systems[self.first[i]]),
-                second=int(systems[self.second[i]]),
-                difference=gap,
-                interval=agreeing(self.interval[i], gap, adjusted, alpha),
-                p_value=float(self.p_value[i]),
-                adjusted_p=adjusted,
-                needed=needed[i],
-                common=int(self.common[i]),
-            )
-            for i, (gap, adjusted) in enumerate(
-                zip(self.difference.tolist(), self.adjusted_p.tolist(), strict=True)
-            )
-        ]
+def _listed(
+    tested: FewPairs,
+    systems: Sequence[int],
+    needed: Sequence[LabelRange | Unknown],
+    common: Ints,
+    alpha: float,
+) -> list[SystemPair]:
+    """Return tested pairs by the positions of their systems; interval and test tell one story."""
+    shown = agreeing(tested.interval, tested.difference, tested.adjusted_p, alpha)
+    return [
+        SystemPair(
+            first=int(systems[tested.first[i]]),
+            second=int(systems[tested.second[i]]),
+            difference=gap,
+            interval=shown[i],
+            p_value=float(tested.p_value[i]),
+            adjusted_p=float(tested.adjusted_p[i]),
+            needed=needed[i],
+            common=int(common[i]),
+        )
+        for i, gap in enumerate(tested.difference.tolist())
+    ]
 
 
 def compare_pairs(
@@ -153,23 +127,18 @@ def compare_pairs(
         return []
     if outputs.item is None and outputs.coding is not None:
         return []  # a tally does not say which grades are on common items
-    few, alpha = found.few.pairs(rng=as_rng(question.seed), alpha=question.alpha), question.alpha
-    graded, items = (part[few.first, few.second] for part in found.in_common())
-    tested = _Tested(
-        first=few.first,
-        second=few.second,
-        difference=few.difference,
-        p_value=few.p_value,
-        adjusted_p=few.adjusted_p,
-        interval=few.interval,
-        common=graded,
-    )
+    alpha = question.alpha
+    tested = found.few.pairs(rng=as_rng(question.seed), alpha=alpha)
+    common, items = (part[tested.first, tested.second] for part in found.in_common())
     if question.certified:
         scores = np.array([score_of(systems[s]) for s in found.systems])
-        tested = replace(tested, difference=scores[few.first] - scores[few.second])
+        gaps = scores[tested.first] - scores[tested.second]
         ends_at = _certified_ends(outputs, tested, found, question)
-        tested = _inverted_pairs(tested, ends_at, alpha, ("exact", "exact, all pairs"))
-    return tested.pairs(found.systems, _needed(found, tested, items, alpha), alpha)
+        tested = holm_pairs(
+            ends_at, tested.first, tested.second, gaps, alpha, method=EXACT, **_PROVED
+        )
+    needed = _needed(found, tested, common, items, alpha)
+    return _listed(tested, found.systems, needed, common, alpha)
 
 
 def mixed_pairs(
@@ -180,47 +149,14 @@ def mixed_pairs(
         return []
     first, second = np.triu_indices(found.graded.size, 1)
     scores, alpha = np.array([score_of(systems[s]) for s in found.graded]), question.alpha
-    common = found.in_common(first, second)
-    tested = _untested(first, second, scores[first] - scores[second], common, alpha)
-    ends_at = found.differences(first, second)
-    tested = _inverted_pairs(tested, ends_at, alpha, ("approximate", MIX))
-    return tested.pairs(found.graded.tolist(), [Unknown(NO_FORECAST)] * first.size, alpha)
-
-
-def _untested(
-    first: Places, second: Places, difference: Floats, common: Ints, alpha: float
-) -> _Tested:
-    """Return pairs of which only the difference is known."""
-    return _Tested(
-        first=first,
-        second=second,
-        difference=difference,
-        p_value=np.ones(first.size),
-        adjusted_p=np.ones(first.size),
-        interval=Intervals(difference, difference, level=1 - alpha, method="few labels"),
-        common=common,
-    )
-
-
-def _inverted_pairs(
-    tested: _Tested, ends_at: Ends, alpha: float, kind: tuple[Guarantee, str]
-) -> _Tested:
-    """Return the pairs as their intervals test them; all share the level (Bonferroni and Holm)."""
-    count, gap = tested.first.size, tested.difference
-
-    def holds(rows: Places, level: Floats) -> NDArray[np.bool_]:
-        low, high = ends_at(rows, level)
-        return (low <= 0) & (high >= 0)
-
-    p_value = np.array(inverted(holds, count))
-    low, high = ends_at(np.arange(count), np.full(count, alpha / count))
-    low, high = np.maximum(-1.0, np.minimum(low, gap)), np.minimum(1.0, np.maximum(high, gap))
-    interval = Intervals(low, high, level=1 - alpha, guarantee=kind[0], method=kind[1])
-    return replace(tested, p_value=p_value, adjusted_p=holm(p_value), interval=interval)
+    ends_at, gaps = found.differences(first, second), scores[first] - scores[second]
+    tested = holm_pairs(ends_at, first, second, gaps, alpha, method=MIX)
+    common, needed = found.in_common(first, second), [Unknown(NO_FORECAST)] * first.size
+    return _listed(tested, found.graded.tolist(), needed, common, alpha)
 
 
 def _needed(
-    found: Fitted, tested: _Tested, items: NDArray[np.int64], alpha: float
+    found: Fitted, tested: FewPairs, common: Ints, items: Ints, alpha: float
 ) -> list[LabelRange | Unknown]:
     """Forecast how many items settle each pair, from one end of its interval to the other."""
     low, high = tested.interval.low, tested.interval.high
@@ -235,7 +171,7 @@ def _needed(
     return [
         as_range(least, most, n) if graded >= min(FIRST, n) > 0 else Unknown(TOO_FEW)
         for least, most, graded, n in zip(
-            best.tolist(), worst.tolist(), tested.common.tolist(), items.tolist(), strict=True
+            best.tolist(), worst.tolist(), common.tolist(), items.tolist(), strict=True
         )
     ]
 
@@ -245,22 +181,22 @@ def _needed(
 
 
 def _certified_ends(
-    outputs: GradePanel, tested: _Tested, found: Fitted, question: ScoreQuestion
-) -> Ends:
+    outputs: GradePanel, tested: FewPairs, found: Fitted, question: ScoreQuestion
+) -> Callable[[Floats], Ends]:
     board = board_of(outputs, found.systems)
+    a, b = tested.first, tested.second
     if board is not None and board.same_items and bool((board.counts == 1).all()):
         m = board.shared
         if m.sum() >= FEWEST:
             order = as_rng(question.seed).permutation(int(m.sum()))
-            a, b = tested.first, tested.second
-            gaps = [(held[:, a] - held[:, b]).T for held in (board.truth, board.values)]
-            return _of_differences(gaps[0][:, m][:, order], gaps[1], m, order, question)
+            labels, judged = ((held[:, a] - held[:, b]).T for held in (board.truth, board.values))
+            return _of_differences(labels[:, m][:, order], judged, m, order, question)
 
     levels = [certified_levels(outputs, s, question) for s in found.systems]
 
-    def at(some: Places, alpha: Floats) -> tuple[Floats, Floats]:
-        ends = np.zeros((2, 2, some.size))
-        for side, places in enumerate((tested.first[some], tested.second[some])):
+    def at(alpha: Floats) -> Ends:
+        ends = np.zeros((2, 2, a.size))
+        for side, places in enumerate((a, b)):
             for s in np.unique(places):
                 mine = places == s
                 ends[side][:, mine] = levels[s](alpha[mine] / 2)[1:]
@@ -272,16 +208,16 @@ def _certified_ends(
 
 def _of_differences(
     labels: Floats, judged: Floats, m: NDArray[np.bool_], order: Ints, question: ScoreQuestion
-) -> Ends:
+) -> Callable[[Floats], Ends]:
     """Bet on the differences of the labels of each pair, in a random order of their items."""
     if population_of(question) == "these":
         rows = CertifiedRows.of(labels, judged[:, m][:, order], list(judged), bounds=(-1.0, 1.0))
-        return lambda some, alpha: rows.take(some).ends(alpha)
+        return rows.ends
 
-    def new(some: Places, alpha: Floats) -> tuple[Floats, Floats]:
+    def new(alpha: Floats) -> Ends:
         found = [
-            betting(labels[row], alpha=float(level), bounds=(-1.0, 1.0))[0]
-            for row, level in zip(some, alpha, strict=True)
+            betting(row, alpha=float(level), bounds=(-1.0, 1.0))[0]
+            for row, level in zip(labels, alpha, strict=True)
         ]
         return np.array([one.low for one in found]), np.array([one.high for one in found])
 
@@ -308,22 +244,21 @@ def win_pairs(
     rated, alpha = found.systems, question.alpha
     place = {name: i for i, name in enumerate(names)}
     sides = np.array([[place[name] for name in outputs.preferences[s]] for s in rated], np.intp)
-    rates = np.array([score_of(systems[s]) for s in rated])
-    tested = _untested(sides[:, 0], sides[:, 1], 2 * rates - 1, outputs.labels[list(rated)], alpha)
-    if question.certified:
-        levels = [certified_levels(outputs, s, question) for s in rated]
+    gaps = 2 * np.array([score_of(systems[s]) for s in rated]) - 1
+    levels = [certified_levels(outputs, s, question) for s in rated] if question.certified else []
 
-        def at(rows: Places, level: Floats) -> tuple[Floats, Floats]:
-            ends = [levels[row](level[i : i + 1])[1:] for i, row in enumerate(rows)]
+    def at(level: Floats) -> Ends:
+        if levels:
+            ends = [one(level[i : i + 1])[1:] for i, one in enumerate(levels)]
             low, high = np.array(ends).reshape(-1, 2).T
-            return 2 * low - 1, 2 * high - 1
+        else:
+            low, high = found.few.mean_levels(level)
+        return 2 * low - 1, 2 * high - 1
 
-        tested = _inverted_pairs(tested, at, alpha, ("exact", "exact, all pairs"))
-    else:
-        shown, p_value = found.few.means(alpha=alpha / len(rated)).interval, found.few.against(0.5)
-        interval = replace(tested.interval, low=2 * shown.low - 1, high=2 * shown.high - 1)
-        tested = replace(tested, p_value=p_value, adjusted_p=holm(p_value), interval=interval)
-    pairs = tested.pairs(range(len(names)), [systems[s].needed for s in rated], alpha)
+    kind = {"method": EXACT, **_PROVED} if levels else {"method": "few labels"}
+    tested = holm_pairs(at, sides[:, 0], sides[:, 1], gaps, alpha, **kind)
+    needed = [systems[s].needed for s in rated]
+    pairs = _listed(tested, range(len(names)), needed, outputs.labels[list(rated)], alpha)
     return [replace(pair, rate=s) for pair, s in zip(pairs, rated, strict=True)]
 
 

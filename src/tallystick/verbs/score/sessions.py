@@ -33,22 +33,21 @@ from tallystick.errors import InputError
 from tallystick.results import Interval, Needed, Sentences, Unknown, about, count, number_word
 from tallystick.sampling.duels import NEITHER, SessionOrder, session_order
 from tallystick.sampling.planned import Apart, planned_mean
-from tallystick.stats.few_labels import Rows, fit
+from tallystick.stats.few_labels import Rows, fit, least_alpha
+from tallystick.stats.intervals import Intervals
 from tallystick.stats.maxt import holm
+from tallystick.stats.pairs import agreeing
 from tallystick.stats.signs import step_down_order
 from tallystick.table import Data
 from tallystick.table.panel import Floats, Ints
 from tallystick.table.panel_grades import GradePanel
 from tallystick.table.session import Session
 from tallystick.verbs.score.labelling import rows_by_item, session_goal, session_task
-from tallystick.verbs.score.pairs import SystemPair, agreeing, crossed
+from tallystick.verbs.score.pairs import SystemPair
 from tallystick.verbs.score.question import ScoreQuestion
 from tallystick.verbs.score.result import SystemPairRow, SystemRow, Units
 from tallystick.verbs.score.systems import (
-    SMALLEST,
-    Places,
     System,
-    inverted,
     score_of,
     system_strata,
 )
@@ -299,13 +298,13 @@ def session_pairs(
     intervals = [interval(pair, level) for pair in places]
     if draws.order is None:
 
-        def holds(rows: Places, alpha: Floats) -> NDArray[np.bool_]:
-            found = zip(rows, alpha, strict=True)
-            return np.array([crossed(interval(places[row], float(a))) for row, a in found], bool)
+        def ends_at(alpha: Floats) -> tuple[Floats, Floats]:
+            found = [interval(pair, float(a)) for pair, a in zip(places, alpha, strict=True)]
+            return np.array([one.low for one in found]), np.array([one.high for one in found])
 
-        p_values = inverted(holds, len(places), halvings=HALVINGS)
-        steps = [float(step) for step in holm(p_values)]
-        evidence = [(p, step, 0) for p, step in zip(p_values, steps, strict=True)]
+        p_values = least_alpha(ends_at, 0.0, np.empty(len(places)), halvings=HALVINGS)
+        steps = holm(p_values).tolist()
+        evidence = [(p, step, 0) for p, step in zip(p_values.tolist(), steps, strict=True)]
     else:
         evidence = _evidence(draws, draws.order, graded)
     return [
@@ -383,13 +382,19 @@ def _pair(
         second=second,
         difference=difference,
         # Later labels may have turned the estimate; the interval then shows it as it is.
-        interval=held if turned else agreeing(held, difference, adjusted, alpha),
-        p_value=max(p, SMALLEST) if draws.order is None else p,
+        interval=held if turned else _agreeing(held, difference, adjusted, alpha),
+        p_value=p,
         adjusted_p=adjusted,
         needed=Unknown(GOES_ON),
         common=common,
         decided=decided,
     )
+
+
+def _agreeing(interval: Interval, difference: float, p: float, alpha: float) -> Interval:
+    low, high = np.array([interval.low]), np.array([interval.high])
+    ends = Intervals(low, high, interval.level, method=interval.method)
+    return agreeing(ends, np.array([difference]), np.array([p]), alpha)[0]
 
 
 def _as_named(order: SessionOrder, places: tuple[int, int]) -> int:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tallystick._rng import as_rng
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
-from tallystick.stats.adverse_binary import Population, graded_strata, vote_strata
+from tallystick.stats.adverse_binary import Ends, Population, graded_strata, vote_strata
 from tallystick.stats.certified import (
     LabelRange,
     Levels,
@@ -240,47 +240,6 @@ def certified_levels(outputs: GradePanel, s: int, question: ScoreQuestion) -> Le
     )
 
 
-def inverted(
-    holds: Callable[[Places, Floats], NDArray[np.bool_]], rows: int, *, halvings: int = 24
-) -> list[float]:
-    """Return the p-values that intervals imply: for each the least α at which it excludes 0.
-
-    All rows are halved together, so that each step is one question for all of them.
-
-    Parameters
-    ----------
-    holds
-        Given some rows and one α for each, whether their intervals hold 0.
-    rows
-        How many there are.
-    halvings
-        Steps of bisection in ln α.
-
-    Examples
-    --------
-    >>> least = np.array([0.03, 0.0, 2.0])
-    >>> found = inverted(lambda rows, alpha: alpha < least[rows], 3)
-    >>> [round(p, 6) for p in found]
-    [0.03, 1e-06, 1.0]
-    """
-    every = np.arange(rows)
-    p_values = np.where(holds(every, np.full(rows, 1 - 1e-9)), 1.0, SMALLEST)
-    left = every[p_values < 1.0]
-    if left.size:  # an interval of no rows at all is not asked for
-        left = left[holds(left, np.full(left.size, SMALLEST))]
-    low, high = np.full(left.size, math.log(SMALLEST)), np.zeros(left.size)
-    for _ in range(halvings if left.size else 0):
-        middle = (low + high) / 2
-        inside = holds(left, np.exp(middle))
-        low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-    p_values[left] = np.exp(high)
-    return [float(p) for p in p_values]
-
-
-SMALLEST = 1e-6
-"""No p-value from an inverted interval is looked for below this."""
-
-
 # Another mix of slices than the table has, such as the traffic of production.
 #
 # One fit has a mean for every system and slice. They are put together with the shares w of the
@@ -349,19 +308,15 @@ class MixFit:
             )
         return found
 
-    def differences(
-        self, first: Places, second: Places
-    ) -> Callable[[Places, Floats], tuple[Floats, Floats]]:
-        """Return both ends of the differences of some systems, as a function of rows and levels."""
+    def differences(self, first: Places, second: Places) -> Callable[[Floats], Ends]:
+        """Return both ends of the differences of some systems, as a function of their levels."""
         k = self.shares.size
         a, b = ((part[:, None] * k + np.arange(k)).ravel() for part in (first, second))
         estimate, ends_at = self.fit.few.means().estimate, self.fit.few.difference_levels(a, b)
 
-        def at(rows: Places, alpha: Floats) -> tuple[Floats, Floats]:
-            level = np.full(first.size, 0.5)
-            level[rows] = alpha
-            _, low, high = self.mean(estimate[a] - estimate[b], *ends_at(np.repeat(level, k)))
-            return low[rows], high[rows]
+        def at(alpha: Floats) -> Ends:
+            _, low, high = self.mean(estimate[a] - estimate[b], *ends_at(np.repeat(alpha, k)))
+            return np.maximum(-1.0, low), np.minimum(1.0, high)
 
         return at
 
