@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import AskError, InputError
 from tallystick.table.cells import identifier, literal
-from tallystick.table.formats import detect
 from tallystick.table.log_runs import Log, log_formats, read_logs, told_apart
 from tallystick.table.reading_names import ROLE_NAMES, is_truth_name, plain
 from tallystick.table.roles import Layout, Roles
-from tallystick.table.scanning import scan
+from tallystick.table.scanning import detect, scan
 from tallystick.table.sources import resolve
 from tallystick.table.tables import Table
 
