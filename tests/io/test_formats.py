@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.errors import FileError
-from tallystick.table.formats import detect
+from tallystick.table.scanning import detect
 from tallystick.table.sources import File
 
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 from tallystick.errors import FileError, InputError
 from tallystick.table.cells import identifier, is_missing, literal, whole
 from tallystick.table.engine import connect
-from tallystick.table.formats import detect
 from tallystick.table.log_runs import Log, log_formats, read_logs
 from tallystick.table.logs_side_by_side import beside
 from tallystick.table.numbers import read_numbers
@@ -27,7 +26,7 @@ from tallystick.table.reading_names import ROLE_NAMES, is_truth_name, plain
 from tallystick.table.reading_rules import is_marks, veto
 from tallystick.table.reading_voters import fitting_truth
 from tallystick.table.roles import Layout, Roles, check_usable, find_item, first_repeat
-from tallystick.table.scanning import scan
+from tallystick.table.scanning import detect, scan
 from tallystick.table.sources import File, missing_column, resolve
 from tallystick.table.tables import Table
 from tallystick.table.words import as_pass_fail

@@ -17,11 +17,10 @@ from tallystick.errors import AskError, InputError
 from tallystick.table.cells import identifier, literal
 from tallystick.table.columnar import parquet_relation
 from tallystick.table.engine import connect, reading
-from tallystick.table.formats import detect
 from tallystick.table.log_runs import Log, log_formats, read_logs, told_apart
 from tallystick.table.reading_names import ROLE_NAMES, is_truth_name, lower_word, plain
 from tallystick.table.roles import Layout, Roles, first_repeat
-from tallystick.table.scanning import scan
+from tallystick.table.scanning import detect, scan
 from tallystick.table.sources import MAX_COLUMNS, check_names, resolve
 from tallystick.table.tables import Table
 from tallystick.table.truth import scratch_file

@@ -8,8 +8,8 @@ import pytest
 from tallystick import compare
 from tallystick.errors import FileError
 from tallystick.table import Door, read, scan
-from tallystick.table.formats import detect
 from tallystick.table.logs import FORMATS
+from tallystick.table.scanning import detect
 from tallystick.table.sources import File
 
 FIXTURES = Path(__file__).parent / "fixtures"

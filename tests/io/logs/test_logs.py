@@ -9,8 +9,8 @@ import pytest
 
 from tallystick.errors import FileError, InputError
 from tallystick.table import scan
-from tallystick.table.formats import detect
 from tallystick.table.log_runs import sniff_text
+from tallystick.table.scanning import detect
 from tallystick.table.sources import resolve
 
 FIXTURES = Path(__file__).parent / "fixtures"
