@@ -146,15 +146,12 @@ class VoteModel:
         Per pattern of the panel it was asked for (U7).
     fit
         The fits for every share of unreadable items.
-    n_model
-        How many items the model was fitted to.
     """
 
     headline: Headline
     misfit: Misfit | Unknown
     support: Support
     fit: UnreadableFit
-    n_model: int
 
     @property
     def refuted(self) -> bool:
@@ -202,7 +199,6 @@ def fit_vote_model(blind: Panel, sample: Panel, *, rng: Rng) -> VoteModel:
         misfit=found,
         support=plurality(given) if refuted else given,
         fit=fit,
-        n_model=round(sample.n),
     )
 
 
