@@ -19,7 +19,6 @@ from tallystick.results import Interval
 from tallystick.stats.adverse_binary import Ends, Population, check_population, check_within
 from tallystick.stats.anytime import betting
 from tallystick.stats.bets import Wagers, stakes_before
-from tallystick.stats.exact_tails import open_unit
 from tallystick.stats.intervals import Bounds, Floats, Vector, as_counts, clopper_pearson
 from tallystick.stats.urns import hypergeometric, hypergeometric_strata
 
@@ -78,74 +77,6 @@ def certified_share(
         only = int(np.flatnonzero(used)[0])
         return hypergeometric(float(x[only]), float(k[only]), float(n[only]), alpha=alpha)
     return hypergeometric_strata(x, k, n, alpha=alpha)[0]
-
-
-def certified_mean(
-    labels: Vector,
-    consensus: Vector,
-    every: Vector,
-    *,
-    population: Population = "these",
-    alpha: float = 0.05,
-) -> Interval:
-    r"""Bound a mean score on [0, 1], for certain, with the judges as a control variate.
-
-    Labels come in random order. Before label i the slope :math:`b = S_{cy}/(S_{cc} + 16 v)` of the
-    earlier labels is known, and so is the mean :math:`\bar c_i` of the consensus over the items not
-    yet drawn. If the mean of all N is θ, then
-
-    .. math:: x_i = y_i - b (c_i - \bar c_i), \qquad
-              m_i = \frac{N\theta - \sum_{j<i} y_j}{N - i + 1}, \qquad
-              E[x_i \mid \text{past}] = m_i,   \tag{AL12}
-
-    whatever b is, so bets on :math:`x_i` at the price :math:`m_i` are fair. Stakes are those of
-    (I11), cut at :math:`.75/(m_i + t_{lo})` and :math:`.75/(1 - m_i + t_{hi})`, where t is the
-    farthest reach of :math:`b (c - \bar c_i)` *over the items not yet drawn*. The capital is then
-    a non-negative martingale, and θ is refuted once it reaches :math:`2/\alpha`. Exact for a number
-    of labels fixed beforehand. New items: betting on the labels alone.
-
-    Parameters
-    ----------
-    labels, consensus
-        y and c on the labelled items, **in the order in which they were drawn**, or shuffled with a
-        seed.
-    every
-        c on all N items; each labelled item's c must be among them.
-    population, alpha
-        As in :func:`adverse_mean`.
-
-    Examples
-    --------
-    >>> every = np.arange(40) / 39
-    >>> chosen = [35, 30, 16, 37, 12, 24, 33, 21]
-    >>> print(certified_mean([1, 0.75, 0.5, 1, 0.25, 0.75, 1, 0.5], every[chosen], every))
-    [0.385, 0.918] (95%, exact)
-    """
-    return _bet(labels, consensus, every, (0.0, 1.0), population, alpha)
-
-
-def _bet(
-    labels: Vector,
-    consensus: Vector,
-    every: Vector,
-    bounds: Bounds,
-    population: Population,
-    alpha: float,
-) -> Interval:
-    open_unit(alpha=alpha)
-    y, c = (np.asarray(part, dtype=np.float64) for part in (labels, consensus))
-    if population == "new" and y.ndim == 1:
-        check_within(y, bounds)
-        return betting(y, alpha=alpha, bounds=bounds)[0]
-    check_population(population)
-    if y.ndim != 1 or y.shape != c.shape:
-        raise InputError(
-            "labels and consensus must be two sequences of one length, got shapes "
-            f"{y.shape} and {c.shape}"
-        )
-    rows = CertifiedRows.of(y[None], c[None], [every], bounds=bounds)
-    low, high = rows.ends(np.array([alpha]))
-    return Interval(float(low[0]), float(high[0]), 1 - alpha, "exact", None, METHOD)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -360,19 +291,40 @@ def certified_mean_levels(
     *,
     population: Population = "these",
 ) -> Levels:
-    """Return :func:`certified_mean` as a function of α; the middle stands for an estimate.
+    r"""Bound a mean score on [0, 1], for certain, with the judges as a control variate: the middle
+    and both ends as a function of α.
+
+    Labels come in random order. Before label i the slope :math:`b = S_{cy}/(S_{cc} + 16 v)` of the
+    earlier labels is known, and so is the mean :math:`\bar c_i` of the consensus over the items not
+    yet drawn. If the mean of all N is θ, then
+
+    .. math:: x_i = y_i - b (c_i - \bar c_i), \qquad
+              m_i = \frac{N\theta - \sum_{j<i} y_j}{N - i + 1}, \qquad
+              E[x_i \mid \text{past}] = m_i,   \tag{AL12}
+
+    whatever b is, so bets on :math:`x_i` at the price :math:`m_i` are fair. Stakes are those of
+    (I11), cut at :math:`.75/(m_i + t_{lo})` and :math:`.75/(1 - m_i + t_{hi})`, where t is the
+    farthest reach of :math:`b (c - \bar c_i)` *over the items not yet drawn*. The capital is then
+    a non-negative martingale, and θ is refuted once it reaches :math:`2/\alpha`. Exact for a number
+    of labels fixed beforehand. New items: betting on the labels alone.
 
     Parameters
     ----------
-    labels, consensus, every, population
-        As in :func:`certified_mean`.
+    labels, consensus
+        y and c on the labelled items, **in the order in which they were drawn**, or shuffled with a
+        seed.
+    every
+        c on all N items; each labelled item's c must be among them.
+    population
+        ``these`` items, or ``new`` ones like them.
 
     Examples
     --------
     >>> every = np.arange(40) / 39
-    >>> at = certified_mean_levels([1, 0.75, 0.5, 1], every[[35, 30, 16, 37]], every)
-    >>> at(np.array([0.05, 0.5]))[1].round(3).tolist()
-    [0.271, 0.511]
+    >>> chosen = [35, 30, 16, 37, 12, 24, 33, 21]
+    >>> at = certified_mean_levels([1, 0.75, 0.5, 1, 0.25, 0.75, 1, 0.5], every[chosen], every)
+    >>> [end.round(3).tolist() for end in at(np.array([0.05, 0.5]))[1:]]
+    [[0.385, 0.538], [0.918, 0.823]]
     """
     check_population(population)
     y, c = (np.asarray(part, dtype=np.float64) for part in (labels, consensus))

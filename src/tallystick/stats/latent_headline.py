@@ -311,8 +311,6 @@ class UnreadableFit:
         :math:`\ell_h` and :math:`w_h`, one per share.
     posterior
         Shares x patterns x labels: :math:`P^h_{iy}` of (U3).
-    unreadable
-        Shares x patterns: :math:`r_i`, the probability that an item of the pattern is unreadable.
     models
         Label shares and confusion matrices on readable items, one per share.
     plain
@@ -325,7 +323,6 @@ class UnreadableFit:
     log_likelihood: FloatArray
     weight: FloatArray
     posterior: FloatArray
-    unreadable: FloatArray
     models: tuple[LatentModel, ...]
     plain: LatentFit
     converged: tuple[bool, ...]
@@ -453,7 +450,7 @@ def fit_unreadable(
     noise = votes.one_hot.score(np.log(np.maximum(frequencies(votes), 1e-300)))[0]
 
     table, models = pack(plain.model), [plain.model]
-    posterior, unreadable = [plain.posterior], [np.zeros(len(votes.counts))]
+    posterior = [plain.posterior]
     likelihood, converged = [plain.log_likelihood], [plain.converged]
     for share in SHARES[1:]:
         problem = _Blurred(base.one_hot, base.weights, base.prior, base.fixed, noise, share)
@@ -463,7 +460,6 @@ def fit_unreadable(
         r = 1 - q.sum(axis=0)
         balance = (q @ votes.weights) / (q @ votes.weights).sum()
         posterior.append((q + r * balance[:, None]).T)  # (U3)
-        unreadable.append(r)
         models.append(unpack(table, votes.n_votes))
         likelihood.append(run.expectation.log_likelihood)
         converged.append(run.converged)
@@ -476,7 +472,6 @@ def fit_unreadable(
         log_likelihood=ell,
         weight=weight / weight.sum(),
         posterior=np.stack(posterior),
-        unreadable=np.stack(unreadable),
         models=tuple(models),
         plain=plain,
         converged=tuple(converged),

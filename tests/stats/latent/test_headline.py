@@ -9,8 +9,9 @@ import pytest
 
 from tallystick.errors import NotIdentifiable
 from tallystick.results import Unknown
-from tallystick.stats.latent_checks import misfit
+from tallystick.stats.latent_checks import misfit, simulate
 from tallystick.stats.latent_headline import blend, fit_unreadable, half_to_double
+from tallystick.stats.latent_model import LatentModel
 
 
 def headline(fit, *, rng):
@@ -98,3 +99,11 @@ def test_a_judge_whom_nobody_meets_is_graded_by_the_model_alone(four):
     found = blend(fit, pull=1.0, ratio=2.0)
     assert found.accuracy[4] == pytest.approx(fit.accuracy[fit.at(0.4), 4])
     assert np.isfinite(found.low[4])
+
+
+def test_the_balance_follows_the_truth_of_a_simulated_panel():
+    model = LatentModel([0.8, 0.2], [[[0.9, 0.1], [0.15, 0.85]]] * 5)
+    codes, truth = simulate(model, 4000, rng=5)
+    found = headline(fit_unreadable(codes, np.ones(4000), n_labels=2), rng=1)
+    assert found.balance[1] == pytest.approx((truth == 1).mean(), abs=0.02)
+    assert found.per_label[:, 1, 1] == pytest.approx(np.full(5, 0.85), abs=0.06)

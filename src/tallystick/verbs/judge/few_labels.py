@@ -277,6 +277,7 @@ def label_cells(panel: Panel, chosen: Ints) -> list[tuple[Ints, Ints, Ints]]:
     The cells: judge and consensus say the label, only the judge, only the consensus, neither.
     *chosen* is the consensus of each entry.
 
+    >>> from tallystick.table import Tally
     >>> votes = Tally.of({"a": [0, 1, 1], "b": [0, 1, 0], "gold": [0, None, 1]})
     >>> panel = Panel.of(votes, truth="gold")
     >>> label_cells(panel, panel.codes[:, 0])[1][0].tolist()
@@ -471,6 +472,7 @@ def labels_needed(
 
     Examples
     --------
+    >>> from tallystick.table import Tally
     >>> votes = {"x": [0, 1] * 100, "y": [0, 1, 0, 0] * 50}
     >>> gold = [0, 1, 0, 1] * 10 + [None] * 160
     >>> label_scores(Panel.of(Tally.of({**votes, "gold": gold}), truth="gold")).labels_needed.left

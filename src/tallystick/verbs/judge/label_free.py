@@ -146,15 +146,12 @@ class VoteModel:
         Per pattern of the panel it was asked for (U7).
     fit
         The fits for every share of unreadable items.
-    n_model
-        How many items the model was fitted to.
     """
 
     headline: Headline
     misfit: Misfit | Unknown
     support: Support
     fit: UnreadableFit
-    n_model: int
 
     @property
     def refuted(self) -> bool:
@@ -175,6 +172,7 @@ def fit_vote_model(blind: Panel, sample: Panel, *, rng: Rng) -> VoteModel:
 
     Examples
     --------
+    >>> from tallystick.table import Tally
     >>> votes = Tally.of({"a": [0, 0, 1, 1] * 9, "b": [0, 0, 1, 0] * 9, "c": [0, 1, 1, 1] * 9})
     >>> panel = Panel.of(votes)
     >>> fit_vote_model(panel, panel, rng=0).headline.accuracy.round(2)
@@ -202,7 +200,6 @@ def fit_vote_model(blind: Panel, sample: Panel, *, rng: Rng) -> VoteModel:
         misfit=found,
         support=plurality(given) if refuted else given,
         fit=fit,
-        n_model=round(sample.n),
     )
 
 
@@ -237,6 +234,7 @@ def sample_items(panel: Panel, *, most: int | None = None, rng: Rng) -> Panel:
     replacement. Weights that are not whole numbers cannot be drawn from item by item; patterns are
     then drawn with chances in proportion to their weight.
 
+    >>> from tallystick.table import Tally
     >>> votes = Panel.of(Tally.of({"a": [0, 1, 2, 0], "b": [0, 0, 1, 2]}))
     >>> sample_items(votes, rng=0) is votes, sample_items(votes, most=3, rng=0).n
     (True, 3.0)
@@ -288,6 +286,7 @@ def item_support(panel: Panel, given: Support, *, rng: Rng = 0) -> ItemSupport:
 
     Examples
     --------
+    >>> from tallystick.table import Tally
     >>> votes = {"a": [0, 1] * 20, "b": [0, 1, 1, 1] * 10, "gold": [0, 1, 0, 0] * 10}
     >>> panel = Panel.of(Tally.of(votes), truth="gold")
     >>> found = item_support(panel, support_by_shares(panel.blind))
@@ -316,6 +315,7 @@ def item_support(panel: Panel, given: Support, *, rng: Rng = 0) -> ItemSupport:
 def support_by_shares(blind: Panel) -> Support:
     """Return the support where no model can be fitted: the vote shares themselves.
 
+    >>> from tallystick.table import Tally
     >>> support_by_shares(Panel.of(Tally.of({"a": [0, 1], "b": [0, 0]}))).support.tolist()
     [[1.0, 0.0], [0.5, 0.5]]
     """
@@ -328,6 +328,7 @@ def support_by_shares(blind: Panel) -> Support:
 def labels_by_pattern(panel: Panel) -> Floats:
     """Return patterns of the blind panel x labels: labelled items that are truly of each label.
 
+    >>> from tallystick.table import Tally
     >>> votes = Tally.of({"a": [0, 0, 1, 1], "gold": [0, 1, None, 1]})
     >>> labels_by_pattern(Panel.of(votes, truth="gold")).tolist()
     [[1.0, 1.0], [0.0, 1.0]]
