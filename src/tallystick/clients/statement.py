@@ -214,11 +214,14 @@ def _words(labels: tuple[str, ...]) -> _Words:
     decimal = r"(?:\.0+)?(?!\.?\d)" if top is not None else r"(?![\w-]|\.\d|\s*%)"
     label = rf"(?P<label>(?:(?<![\w.-])|(?<=[是为為は]))(?:{one}){decimal})"
     of_top = rf"(?:\s*(?:/|out\s+of)\s*{top}\b)?" if top is not None else ""
-    value = rf"{_WRAP}(?:(?:option|response|answer|assistant|choice|an?|la|le)\s+)?{_WRAP}{label}{of_top}"
-    beaten = (
-        rf"[\s*_`\"'”’)\]]*(?:,?\s+not|\s+over)\s+(?:an?\s+)?{_WRAP}(?:{one})(?:\s+one)?{_STOP}"
-    )
+    wrapped = rf"{_WRAP}{label}"
+    kind = r"(?:option|response|answer|assistant|choice|an?|la|le)"
+    value = rf"{_WRAP}(?:{kind}\s+)?{wrapped}{of_top}"
+    others = rf"(?:an?\s+)?{_WRAP}(?:{one})(?:\s+one)?{_STOP}"
+    beaten = rf"[\s*_`\"'”’)\]]*(?:,?\s+not|\s+over)\s+{others}"
     end, alone = (rf"(?:(?={beaten})|{mark})" for mark in (_END, _ALONE))
+    lead = rf"(?:{_LEAD}[\s,:]+)*"
+    will = r"(?:['’]d|['’]ll|\s+would|\s+will|\s+must|\s+have\s+to)?"
 
     def patterns(*texts: str) -> tuple[re.Pattern[str], ...]:
         return tuple(re.compile(text, re.IGNORECASE) for text in texts)
@@ -238,21 +241,22 @@ def _words(labels: tuple[str, ...]) -> _Words:
         ),
         sentences=patterns(
             rf"{_HEAD}\s*{_IS}\s*:?\s*(?:{_SURELY}\s+)?{value}(?:で|$|{end})",
-            rf"\bi(?:['’]d|['’]ll|\s+would|\s+will|\s+must|\s+have\s+to)?\s+(?:{_SO}\s+)?{_CHOOSE}\s*:?\s*"
-            rf"{value}{end}",
-            rf"^{_WRAP}{label}(?={beaten})",
+            rf"\bi{will}\s+(?:{_SO}\s+)?{_CHOOSE}\s*:?\s*{value}{end}",
+            rf"^{wrapped}(?={beaten})",
             rf"\b(?:my\s+vote\s+goes\s+to|that\s+leaves(?:\s+only)?)\s+{value}{_STOP}",
-            rf"^(?:{_LEAD}[\s,:]+)*(?:it|this|that|the|response|answer)(?:\s+[\w'’]+){{0,5}}?"
-            rf"(?:['’]s|\s+is|\s+was|\s+belongs\s+to|\s+deserves|\s+gets|\s+receives|\s+reads\s+as)\s+"
-            rf"(?:(?:{_SURELY}|very|a|an)\s+)*{_WRAP}{label}(?:\s+(?:{_ITEM}|overall|from\s+me))?{alone}",
-            rf"(?:^|,\s*)(?:so|therefore|thus|hence)[\s,]+(?:it|this|the\s+\w+)(?:\s+is|['’]s)\s+(?:an?\s+)?{_WRAP}"
-            rf"{label}{_ALONE}",
+            rf"^{lead}(?:it|this|that|the|response|answer)(?:\s+[\w'’]+){{0,5}}?"
+            rf"(?:['’]s|\s+(?:is|was|belongs\s+to|deserves|gets|receives|reads\s+as))\s+"
+            rf"(?:(?:{_SURELY}|very|a|an)\s+)*{wrapped}"
+            rf"(?:\s+(?:{_ITEM}|overall|from\s+me))?{alone}",
+            rf"{_HENCE}(?:it|this|the\s+\w+)(?:\s+is|['’]s)\s+(?:an?\s+)?{wrapped}{_ALONE}",
             # "…, hence: fail", and "Clearly a negative one", which say nothing else.
-            rf"(?:^|,\s*)(?:so|therefore|thus|hence)[\s,:]+(?:in\s+short[\s,:]+)?{_WRAP}{label}{_STOP}",
-            rf"^(?:{_SURELY}\s+(?:an?\s+)?|a\s+solid\s+){_WRAP}{label}(?:\s+(?:one|from\s+me))?{_STOP}",
-            rf"(?:^|,\s*but\s+)(?:{_LEAD}[\s,:]+)*(?:(?:response|answer|assistant|option)\s+)?{_WRAP}{label}"
-            rf"[)\]*]*\s+(?:wins{_STOP}|(?:is|(?:provides|gives|offers)(?=\s+the))\s+(?:the\s+)?"
-            rf"(?:clearly\s+|slightly\s+)?{_BEST}\b(?!\s+(?:on|in|at|for|only|when|with)\b))",
+            rf"{_HENCE}(?:in\s+short[\s,:]+)?{wrapped}{_STOP}",
+            rf"^(?:{_SURELY}\s+(?:an?\s+)?|a\s+solid\s+){wrapped}"
+            rf"(?:\s+(?:one|from\s+me))?{_STOP}",
+            rf"(?:^|,\s*but\s+){lead}(?:(?:response|answer|assistant|option)\s+)?{wrapped}"
+            rf"[)\]*]*\s+(?:wins{_STOP}|(?:is|(?:provides|gives|offers)(?=\s+the))\s+"
+            rf"(?:the\s+)?(?:clearly\s+|slightly\s+)?{_BEST}\b"
+            rf"(?!\s+(?:on|in|at|for|only|when|with)\b))",
         ),
         beaten=re.compile(beaten, re.IGNORECASE),
         any=re.compile(rf"(?<![\w.-])(?:{one})(?![\w-]|\.\d)", re.IGNORECASE),
@@ -306,6 +310,7 @@ _CHOOSE = (
     r"|call\s+(?:it|this)|file\s+(?:it|this)\s+under"
     r"|give\s+(?:it|this)(?:\s+(?:one|response|answer))?(?:\s+an?)?(?:\s+(?:score|rating|grade)\s+of)?)"
 )
+_HENCE = r"(?:^|,\s*)(?:so|therefore|thus|hence)[\s,:]+"
 _SO = r"(?:therefore|thus|still|hence|rather|hereby)"
 _LEAD = (
     r"(?:overall|therefore|thus|hence|so|in\s+(?:short|sum|summary|conclusion)|on\s+balance|in\s+my\s+view"

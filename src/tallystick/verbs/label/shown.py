@@ -8,14 +8,16 @@ import shutil
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tallystick.errors import InputError
 from tallystick.results import harmless, names_of
 from tallystick.sampling.tasks import LabelTask
-from tallystick.table import NUMBER, Data, Label, identifier, without_missing
+from tallystick.table import Data, Label, identifier, spelling, without_missing
 from tallystick.table.cells import literal
+from tallystick.table.reading_facts import Sample, draw
 from tallystick.table.session_rows import CELL
 
 if TYPE_CHECKING:
@@ -154,35 +156,20 @@ def _parts(name: str) -> set[str]:
     return set(re.findall(r"[a-z0-9]+", spaced.lower()))
 
 
+def _sample(data: Data, columns: Sequence[str]) -> Sample:
+    """Return the first rows of some columns: enough to see what they hold."""
+    first = replace(data.table, relation=data.table.relation.limit(_LOOKED))
+    return draw(first, columns, missing=data.rules.missing)
+
+
 def _labels(data: Data, task: LabelTask, columns: Sequence[str]) -> list[str]:
     """Return the columns whose cells are all labels, or grades on the scale."""
-    kinds = data.table.kinds
-    cells = [without_missing(name, kinds[name], data.rules.missing) for name in columns]
-    counts = [
-        f"count({cell}), count(*) filter ({cell} is not null and not ({test}))"
-        for cell in cells
-        for test in [_is_label(f"cast({cell} as varchar)", task)]
-    ]
-
-    if not counts:
-        return []
-    [found] = data.table.query(
-        f"select {', '.join(counts)} from (select * from rows limit {_LOOKED})"
-    )
-    pairs = zip(columns, found[::2], found[1::2], strict=True)
-    return [name for name, filled, others in pairs if filled and not others]
-
-
-def _is_label(cell: str, task: LabelTask) -> str:
-    """Return the SQL that says whether a cell, itself SQL, is a label."""
-    number = f"try_cast({cell} as double)"
+    facts = _sample(data, columns).facts if columns else {}
     if task.scale is not None:
-        return f"coalesce({number} between {task.scale[0]!r} and {task.scale[1]!r}, false)"
-    words = [_word(one) for one in task.classes]
-    numbers = ", ".join(repr(float(one)) for one in words if NUMBER.fullmatch(one))
-    listed = ", ".join(map(literal, words))
-    test = f"lower(trim({cell})) in ({listed})"
-    return f"({test} or coalesce({number} in ({numbers}), false))" if numbers else test
+        return [name for name, one in facts.items() if one.is_inside(*task.scale)]
+    words = {_word(spelling(label)) for label in task.classes}
+    held = {name: {_word(spelling(label)) for label in one.labels} for name, one in facts.items()}
+    return [name for name, seen in held.items() if seen and seen <= words]
 
 
 def _word(label: Label) -> str:
@@ -191,23 +178,18 @@ def _word(label: Label) -> str:
 
 def _texts(data: Data, columns: Sequence[str]) -> list[str]:
     """Return the columns that are there to be read."""
-    parts = []
-    for name in columns:
-        cell = f"cast({identifier(name)} as varchar)"
-        # Numbers are mostly different too, and not to be read.
-        worded = f"filter (try_cast({cell} as double) is null)"
-        parts += [f"max(length({cell}))", f"count({cell})", f"count(distinct {cell}) {worded}"]
-    if not parts:
+    from pyarrow import compute
+
+    if not columns:
         return []
-    [found] = data.table.query(
-        f"select {', '.join(parts)} from (select * from rows limit {_LOOKED})"
-    )
-    sizes = zip(columns, *(found[k::3] for k in range(3)), strict=True)
-    return [
-        name
-        for name, longest, filled, different in sizes
-        if (longest or 0) > _TEXT or different > max(_MANY, filled / 2)
-    ]
+    sample, found = _sample(data, columns), []
+    for name, one in sample.facts.items():
+        longest = compute.max(compute.utf8_length(sample.column(name).cast("string"))).as_py()
+        # Numbers are mostly different too, and not to be read.
+        worded = one.distinct * (1 - one.numeric)
+        if (longest or 0) > _TEXT or worded > max(_MANY, one.seen / 2):
+            found.append(name)
+    return found
 
 
 # What the table says in a few of its rows: names for the session, texts for whoever reads them.

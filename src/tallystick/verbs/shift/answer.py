@@ -40,6 +40,7 @@ from tallystick.table import (
 from tallystick.table.capability import MOST_ROWS
 from tallystick.table.doubts import find_doubt, with_doubt
 from tallystick.table.reading_facts import agreement, draw
+from tallystick.table.reading_names import ROLE_NAMES, parts
 from tallystick.table.reading_rules import flag
 from tallystick.table.reading_voters import fitting_truth, with_common_labels
 from tallystick.verbs.shift.asking import identity_of, run
@@ -172,7 +173,8 @@ def _ask_for_columns(data: Data) -> None:
     if len(shared) > 2 and truth is None:
         likely = {fitting_truth(sample, name, ()) for name in shared} - {None}
         truth = likely.pop() if len(likely) == 1 else None
-    if len(shared) == 3 and truth is None:
+    versions = {*ROLE_NAMES["old"], *ROLE_NAMES["new"]}
+    if len(shared) == 3 and truth is None and not any({*parts(n)} & versions for n in shared):
         # Two versions agree with the truth more than with each other's errors.
         truth = shared[int(np.nansum(agreement(sample.codes(shared))[0], axis=0).argmax())]
         rest = f" {truth} agrees most with the others, so it may be the truth."
