@@ -43,7 +43,7 @@ def serving(address: str, loop: Loop) -> Iterator[tuple[Service, Web]]:
     """Yield a service in this process, which is its own worker: starting one takes seconds."""
     store = open_store(address)
     service = make_service(store, config=Config(job_pause=0.0), clock=Clock())
-    service.worker = InProcess(store)  # it answers the same orders
+    service.worker = InProcess(store)  # it answers the same questions
     try:
         yield service, Web(make_app(service), loop)
     finally:

@@ -12,7 +12,7 @@ import pytest
 from tallystick.serve.auth import HttpProblem
 from tallystick.serve.client import check_stream
 from tallystick.serve.database import Transaction
-from tallystick.serve.ingest import Interned, RowPlaces, parse
+from tallystick.serve.ingest import RowPlaces, parse
 from tallystick.serve.ingest_write import Accepted, Post, Source, keep_posts
 from tallystick.serve.jobs import Service
 from tests.serve.web import Web
@@ -179,14 +179,6 @@ def test_numbers_are_the_same_after_the_memory_is_dropped(web: Web, service: Ser
     assert check_stream(service.store, "qa").problems == ()
 
 
-def test_the_memory_of_patterns_is_bounded() -> None:
-    interned = Interned(1, b"salt")
-    for n in range(100_001):
-        interned._keep(n, n.to_bytes(4, "little"))
-    interned.shrink()
-    assert len(interned._patterns) == 0
-
-
 def test_a_refused_batch_leaves_no_number_behind(web: Web, service: Service) -> None:
     web.put("/v1/streams/qa", json={})
     bad = [{"item": "a", "votes": {"new judge": "x"}}, {"item": "b", "votes": {"c": ""}}]
@@ -208,13 +200,6 @@ def test_names_that_the_command_line_cannot_say_are_refused(web: Web) -> None:
 def test_places_are_those_that_earlier_versions_gave() -> None:
     assert RowPlaces(b"0123456789abcdef")["item-7", "new"] == 2251863899260676614
     assert RowPlaces(b"0")["\u00e4", ""] == 258497132133684658
-
-
-def test_a_place_is_worked_out_once() -> None:
-    places = RowPlaces(b"salt")
-    assert not places
-    assert places["a", "b"] == places["a", "b"]
-    assert len(places) == 1
 
 
 def test_what_waits_together_is_committed_together(service: Service) -> None:

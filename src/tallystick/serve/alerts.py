@@ -19,7 +19,7 @@ from tallystick.errors import InputError
 from tallystick.serve.auth import HttpProblem
 from tallystick.serve.database import Reader, Transaction
 from tallystick.serve.jobs import Held, job
-from tallystick.serve.routes import Incoming, Parameter, route
+from tallystick.serve.routes import LIMIT, Incoming, Parameter, route
 from tallystick.serve.writer import Boundary
 
 if TYPE_CHECKING:
@@ -149,16 +149,13 @@ def listed_alerts(
     query=(
         Parameter("stream", "Only those of a stream."),
         Parameter("unseen", "true: only those nobody has seen."),
-        Parameter("limit", "How many at most, up to 1000.", kind="integer"),
+        LIMIT,
     ),
 )
 async def get_alerts(incoming: Incoming) -> AlertList:
     """List alarms, the newest first; a key for some streams sees those of its streams."""
     unseen = incoming.query("unseen") in ("1", "true", "yes")
-    try:
-        limit = min(1000, max(1, int(incoming.query("limit", "100"))))
-    except ValueError as error:
-        raise HttpProblem(422, "limit is a number of alarms, such as 100") from error
+    limit = incoming.limit(100)
     stream, mine = incoming.query("stream") or None, incoming.who.streams
     return AlertList(
         await incoming.service.reading(

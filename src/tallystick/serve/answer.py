@@ -321,7 +321,7 @@ class CountedRows:
 def counted_rows(
     reader: Reader, book: StreamBook, span: Span, *, by: str | None = None
 ) -> CountedRows:
-    """Return the kept counts of a span, by the slices of *by* where it is named, and what is beside."""
+    """Return the kept counts of a span, by the slices of *by* where it is named."""
     where, values = span.condition()
     cells: dict[tuple[int, str | None], int] = {}
     slices: set[int] = set()

@@ -30,7 +30,7 @@ from tallystick.serve.alerts import AlertNote, amend_alert, raise_alert
 from tallystick.serve.database import Reader, Transaction
 from tallystick.serve.ingest import CODES, unpack_codes
 from tallystick.serve.jobs import Held, job
-from tallystick.serve.routes import Incoming, Parameter, route
+from tallystick.serve.routes import LIMIT, Incoming, route
 from tallystick.serve.streams import StreamRecord, find_stream, names_of, new_version
 
 if TYPE_CHECKING:
@@ -91,13 +91,11 @@ class WindowList(msgspec.Struct):
     "/v1/streams/{stream}/windows",
     "read",
     answer=WindowList,
-    query=(Parameter("limit", "How many at most, up to 1000.", kind="integer"),),
+    query=(LIMIT,),
 )
 async def get_windows(incoming: Incoming) -> WindowList:
     """List the last windows of the drift test, the oldest first."""
-    name = incoming.path["stream"]
-    given = incoming.query("limit", "200")
-    limit = min(1000, max(1, int(given))) if given.isdecimal() and len(given) < 9 else 200
+    name, limit = incoming.path["stream"], incoming.limit(200)
 
     def work(reader: Reader) -> list[WindowBody]:
         rows = reader.all(

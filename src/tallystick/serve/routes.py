@@ -54,6 +54,8 @@ class Parameter:
     repeats: bool = False
 
 
+LIMIT = Parameter("limit", "How many at most, up to 1000.", kind="integer")
+
 Work: TypeAlias = "Callable[[Incoming], Awaitable[Any]]"
 
 TABLE: list[Route] = []
@@ -137,6 +139,13 @@ class Incoming:
     def query(self, name: str, default: str = "") -> str:
         """Return one parameter of the query."""
         return self.request.query_params.get(name, default)
+
+    def limit(self, default: int) -> int:
+        """Return how many things are asked for, from 1 to 1000."""
+        text = self.query("limit", str(default))
+        if not text.isdecimal() or len(text) > 18:
+            raise HttpProblem(422, "limit is a number, such as 100", [Fix(way_out="up to 1000")])
+        return min(1000, max(1, int(text)))
 
     def header(self, name: str) -> str | None:
         """Return a header of the request."""

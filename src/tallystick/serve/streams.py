@@ -239,14 +239,8 @@ def shown(reader: Reader, stream: StreamRecord) -> StreamBody:
     columns = reader.all(
         "select name, kind from stream_column where stream = ? order by id", (stream.id,)
     )
-    return StreamBody(
-        name=stream.name,
-        settings=stream.settings,
-        version=stream.version,
-        rows=stream.rows,
-        created=stream.created,
-        columns=[StreamColumn(*one) for one in columns],
-    )
+    of = (stream.name, stream.settings, stream.version, stream.rows, stream.created)
+    return StreamBody(*of, [StreamColumn(*one) for one in columns])
 
 
 @route("GET", "/v1/streams", "read", answer=StreamList)

@@ -11,7 +11,7 @@ import pytest
 from tallystick.report import svg as theme
 from tallystick.serve.auth import COOKIE, Fix, HttpProblem
 from tallystick.serve.pages import site as assets
-from tallystick.serve.pages.site import ASSETS, HERE, asset, problem_page, templates
+from tallystick.serve.pages.site import HERE, asset, problem_page, templates
 from tests.serve.pages.form import TOKEN, submit
 from tests.serve.queue.people import STREAM, draw, fill, key_of
 from tests.serve.web import Web
@@ -136,10 +136,6 @@ def test_no_rule_stands_in_both_stylesheets() -> None:
     rules = {line.strip() for sheet in shared for line in sheet if "{" in line and "}" in line}
     assert len(rules) > 80
     assert [line for line in own if line.strip() in rules] == []
-
-
-def test_every_asset_is_there() -> None:
-    assert all(asset(name) for name, _ in ASSETS)
 
 
 HOME = {"origin": "https://tally.example"}

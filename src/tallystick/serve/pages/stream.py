@@ -128,11 +128,10 @@ def _by_slice(verb: str, by: str, body: dict[str, Any]) -> Figure | None:
         return None
     order = list(dict.fromkeys(one[0] for one in cells))
     cells.sort(key=lambda one: (order.index(one[0]), one[2] if one[2] is not None else one[3]))
-    names, slices, values, lows, highs = zip(*cells, strict=True)
     return Figure(
         kind="forest",
         title=f"By {by}, the lowest first",
-        columns={by: slices, number: values, "low": lows, "high": highs, "of": names},
+        columns=dict(zip(("of", by, number, "low", "high"), zip(*cells, strict=True), strict=True)),
         roles={"name": "of", "x": number, "low": "low", "high": "high", "group": by},
         unit="share",
     )
@@ -220,7 +219,7 @@ def windows_figure(reader: Reader, stream: StreamRecord, *, most: int = 48) -> F
             cells.append((index + 1, str(one["name"]), value, low, high, value if named else None))
     if len(rows) < 2 or not any(one[2] is not None or one[3] is not None for one in cells):
         return None
-    windows, judges, values, lows, highs, marks = zip(*cells, strict=True)
+    names = ("window", "judge", "accuracy", "low", "high", "an alarm")
     span = {"daily": "day", "weekly": "week"}.get(
         stream.settings.season or "", f"window of {count(stream.settings.window)}"
     )
@@ -228,22 +227,8 @@ def windows_figure(reader: Reader, stream: StreamRecord, *, most: int = 48) -> F
         kind="rounds",
         # A window is tested by its votes: no label stands behind these shares and their ranges.
         title=f"By the votes alone: the likely share of rows each judge gets right, per {span}",
-        columns={
-            "window": windows,
-            "judge": judges,
-            "accuracy": values,
-            "low": lows,
-            "high": highs,
-            "an alarm": marks,
-        },
-        roles={
-            "x": "window",
-            "y": "accuracy",
-            "low": "low",
-            "high": "high",
-            "group": "judge",
-            "mark": "an alarm",
-        },
+        columns=dict(zip(names, zip(*cells, strict=True), strict=True)),
+        roles=dict(zip(("x", "group", "y", "low", "high", "mark"), names, strict=True)),
         unit="share",
     )
 
