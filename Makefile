@@ -38,7 +38,7 @@ fuzz: $(STAMP)  ## 20,000 malformed tables x verbs, in one process and in many (
 	$(BIN)/python -m tests.fuzz.run --files 19000
 	$(BIN)/python -m tests.fuzz.run --files 1000 --first 19000 --per-process 1
 
-mutants: $(STAMP)  ## change the code in 60 places and see whether a test notices
+mutants: $(STAMP)  ## change the code in 120 places and see whether a test notices
 	$(BIN)/python -m benchmarks.mutants --write
 
 check: $(STAMP)  ## format, lint, types, benchmarks import, import rules, docs build

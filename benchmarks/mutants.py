@@ -75,12 +75,11 @@ class Mutant:
         room = path.parts[1] if path.parts[0] == "verbs" and len(path.parts) > 2 else path.parts[0]
         folders = ["tests/data", "tests/io", "tests/tally", "tests/values"]
         near = folders if room == "table" else [f"tests/{room}"]
-        names = {path.stem, path.parent.name} - {room, "__init__"}
         named = {
             str(one.relative_to(ROOT))
             for folder in near
-            for name in names
-            for one in (ROOT / folder).rglob(f"test_{name}*.py")
+            for one in (ROOT / folder).rglob("test_*.py")
+            if _bears(one.stem.removeprefix("test_"), path)
         }
         return [
             sorted(named),
@@ -88,6 +87,15 @@ class Mutant:
             ["tests/corpus", "tests/known", "tests/first"],
             ["tests", "docs", "README.md"],
         ]
+
+
+def _bears(name: str, module: Path) -> bool:
+    """Whether tests of this name are about a file: test_few_labels about few_labels_fit.py."""
+    return any(
+        name.startswith(stem) or f"{stem}_".startswith(f"{name}_")
+        for stem in (module.stem, module.parent.name)
+        if stem not in ("__init__", *module.parts[:1])
+    )
 
 
 def places(module: Path) -> list[Mutant]:

@@ -1,6 +1,6 @@
 """Keep what was measured in benchmarks/results/, and show it on the pages of docs/benchmarks/.
 
-A benchmark prints its table and, with ``--write``, keeps it as data. ``make results`` makes the
+A benchmark prints its table and, with ``--write``, keeps it as data if a page shows it. ``make results`` makes the
 pages from the data: ``pages.toml`` beside it says which measurement stands on which page, the
 question that it answers and what is shown of it.
 """
@@ -36,7 +36,7 @@ def record(
         )
     for note in notes:
         print(note)
-    if "--write" in sys.argv:
+    if "--write" in sys.argv and name in shown():
         script = Path(sys.argv[0]).resolve().relative_to(ROOT).with_suffix("").as_posix()
         keep(
             name,
@@ -77,16 +77,25 @@ def written(found: Mapping[str, Any]) -> str:
     return "{\n" + ",\n".join(f'"{key}": {part(key, found[key])}' for key in found) + "\n}\n"
 
 
+def shown() -> set[str]:
+    """Return the names of the measurements that a page shows; no others are kept."""
+    return {name for page in _listed().values() for name in page}
+
+
+def _listed() -> dict[str, Any]:
+    return tomllib.loads((RESULTS / "pages.toml").read_text(encoding="utf-8"))
+
+
 def pages() -> dict[str, str]:
     """Return the text of every page by its file name."""
-    listed = tomllib.loads((RESULTS / "pages.toml").read_text(encoding="utf-8"))
+    listed = _listed()
     head = listed.pop("index")
     made, links = {}, []
-    for page, shown in listed.items():
-        title, about = shown.pop("title"), shown.pop("about")
-        sections = [_section(name, _read(name), choice) for name, choice in shown.items()]
+    for page, held in listed.items():
+        title, about = held.pop("title"), held.pop("about")
+        sections = [_section(name, _read(name), choice) for name, choice in held.items()]
         made[f"{page}.md"] = "\n".join([f"# {title}", "", f"{about}\n", *sections])
-        links.append(f"- [{title}]({page}.md): {len(shown)} measurements")
+        links.append(f"- [{title}]({page}.md): {len(held)} measurements")
     made["index.md"] = "\n".join([f"# {head['title']}", "", head["about"], *links, ""])
     return made
 

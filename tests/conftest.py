@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from benchmarks.record import keep
+from benchmarks.record import keep, shown
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -66,13 +66,14 @@ def shared_data() -> Path:
 def publish_coverage(
     request: pytest.FixtureRequest,
 ) -> Callable[[str, str, Sequence[Mapping[str, Any]]], None]:
-    """Keep the rows of a slow simulation as benchmarks/results/coverage-NAME.json, with a sentence
-    that says what they are."""
+    """Keep the rows of a slow simulation as benchmarks/results/coverage-NAME.json if a page shows
+    them, with a sentence that says what they are."""
 
     def publish(name: str, sentence: str, rows: Sequence[Mapping[str, Any]]) -> None:
         command = f"pytest -m slow {request.path.relative_to(ROOT).as_posix()}"
         title = f"Coverage: {name.replace('-', ' ')}"
-        keep(f"coverage-{name}", title, rows, [sentence], command=command)
+        if f"coverage-{name}" in shown():  # what no page shows is held by its test alone
+            keep(f"coverage-{name}", title, rows, [sentence], command=command)
 
     return publish
 

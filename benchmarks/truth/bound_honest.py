@@ -1,7 +1,8 @@
-"""What bound says without labels where votes are copied, and how often it would mislead.
+"""What bound and judge say where votes are copied, and how often they would mislead.
 
 Without labels nothing is decided, so *decided and wrong* has to be 0 on every table. How often the
-truth lies outside the range of a label model is why. Nothing was chosen on these tables.
+truth lies outside the range of a label model is why. With labels, a claim on the classifier or on
+the best judge may be false on 2.5% of the tables. Nothing was chosen on these tables.
 Run: ``python -m benchmarks.truth.bound_honest [--write]``.
 """
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from benchmarks.record import kept_row, record
 from tallystick.results import Interval
-from tallystick.verbs import bound
+from tallystick.verbs import bound, judge
 from tallystick.verbs.bound.result import Bound
 
 TABLES = 200
@@ -76,6 +77,7 @@ def measured(name: str, made: Any) -> dict[str, Any]:
     seen: dict[str, list[float]] = {}
     width: dict[str, list[float]] = {}
     wrong, labelled = 0, []
+    claims = {"blind": 0, "claim": 0, "claim, false": 0, "best": 0, "best, false": 0}
     for i in range(TABLES):
         draw = np.random.default_rng([16, i, len(name), round(1000 * sum(map(ord, name)) % 997)])
         rows, y = made(draw)
@@ -84,14 +86,30 @@ def measured(name: str, made: Any) -> dict[str, Any]:
             rows, prediction="h", weak=weak, at_least=CLAIM, labels=("0", "1", "2")
         )
         wrong += blind.decision == "decided"
+        votes = {name: rows[name] for name in weak}
+        graded = judge.evaluate(votes, judges=weak)
+        claims["blind"] += graded.decision == "decided" or graded.leader is not None
         for one in blind.bounds:
             low, high = _ends(one)
             seen.setdefault(one.label_model, []).append(not low <= truth <= high)
             width.setdefault(one.label_model, []).append(high - low)
         picked = set(draw.choice(ROWS, LABELS, replace=False).tolist())
         gold = [int(v) if j in picked else None for j, v in enumerate(y)]
-        found = bound.evaluate(rows | {"y": gold}, prediction="h", weak=weak, truth="y").gold[0]
+        told = bound.evaluate(
+            rows | {"y": gold}, prediction="h", weak=weak, truth="y", at_least=CLAIM
+        )
+        found = told.gold[0]
         labelled.append(not found.interval.low <= truth <= found.interval.high)
+        claims["claim"] += told.decision == "decided"
+        claims["claim, false"] += told.decision == "decided" and (
+            (found.interval.low >= CLAIM) != (truth >= CLAIM)
+        )
+        best = judge.evaluate(votes | {"y": gold}, judges=weak, truth="y")
+        if best.leader is not None and not best.rivals:
+            claims["best"] += 1
+            claims["best, false"] += _rate(votes[best.leader], y) < max(
+                _rate(votes[name], y) for name in weak if name != best.leader
+            )
     return {
         "votes": name,
         "tables": TABLES,
@@ -99,7 +117,18 @@ def measured(name: str, made: Any) -> dict[str, Any]:
         **{f"truth outside: {model}": float(np.mean(held)) for model, held in seen.items()},
         **{f"width: {model}": float(np.mean(held)) for model, held in width.items()},
         f"truth outside: {LABELS} labels": float(np.mean(labelled)),
+        "judge decides or names a best without labels": claims["blind"],
+        f"claims on h, {LABELS} labels": claims["claim"],
+        "of these false": claims["claim, false"],
+        f"best judge named, {LABELS} labels": claims["best"],
+        "falsely": claims["best, false"],
     }
+
+
+def _rate(votes: list[Any], y: np.ndarray) -> float:
+    """Return how often votes are right where there are any."""
+    cast = [(vote, true) for vote, true in zip(votes, y.tolist(), strict=True) if vote is not None]
+    return float(np.mean([vote == true for vote, true in cast]))
 
 
 def _ends(one: Bound) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 Right or wrong, grades, skewed and clustered scores; two and ten models; 8 to 1,000 rows. Ten equal
 models err if any pair is told apart; the peers are adjusted by Holm.
 
-Run: ``python -m benchmarks.truth.compare_sizes [--write] [--draws 4000]``.
+Run: ``python -m benchmarks.truth.compare_sizes [--write] [--draws 20000]``.
 """
 
 from __future__ import annotations
@@ -21,17 +21,24 @@ from scipy import stats
 from benchmarks.record import record
 from tallystick._rng import as_rng
 from tallystick.stats.maxt import holm
-from tallystick.stats.pairs import pairs_of_items, sign_flip_table
+from tallystick.stats.pairs import (
+    bounded_p_value,
+    pairs_of_items,
+    sign_flip_table,
+    t_p_value,
+)
 from tallystick.stats.skewed import skewed_board
+from tallystick.stats.two_accuracies import paired_test
 from tallystick.verbs.compare import Board, CompareQuestion, rank
 from tallystick.verbs.compare.board import are_measured
 
 Floats = NDArray[np.float64]
+Told = tuple[NDArray[np.bool_], NDArray[np.bool_]]
 SIZES = (8, 20, 50, 200, 1000)
 ALPHA = 0.05
 PER_CLUSTER = 5
-HELD = 5
-"""Draws of each cell on which the verb itself is asked too."""
+HELD, AT_ONCE = 5, 500
+"""Draws of each cell on which the verb itself is asked too, and those that are tested at once."""
 
 
 def binary(n: int, models: int, gap: float, rng: np.random.Generator) -> Floats:
@@ -98,11 +105,30 @@ class _Scores:
         return np.asarray(apart.T @ apart)
 
 
-def ours(kind: str, x: Floats) -> tuple[bool, bool]:
-    """Say whether any pair, and whether the first model above the second, is told apart.
+def ours(kind: str, draws: Floats) -> Told:
+    """Say in which draws any pair, and the first model above the second, is told apart.
 
-    From the tables on which the verb rests its verdicts; `main` holds the two to equality.
+    Counts and grades of two models are tested all at once, by the functions that the verb calls;
+    `cell` holds the two to equality.
     """
+    n, models = draws.shape[1:]
+    if models == 2 and kind in ("binary", "graded"):
+        gap = draws[..., 0] - draws[..., 1]
+        b, c = (gap > 0).sum(axis=1), (gap < 0).sum(axis=1)
+        if kind == "binary":
+            p = paired_test(b, c, n)
+        else:
+            mean, variance = gap.mean(axis=1), gap.var(axis=1, ddof=1)
+            error = np.where(variance > 0, np.sqrt(variance / n), np.inf)
+            spread = np.array([are_measured(x) for x in draws])
+            plain, pseudo = t_p_value(mean, error, n - 1), bounded_p_value(mean, variance, n, 1.0)
+            p = np.where(spread, plain, pseudo)
+        return p <= ALPHA, (p <= ALPHA) & (gap.sum(axis=1) > 0)
+    return _each(partial(_table, kind), draws)
+
+
+def _table(kind: str, x: Floats) -> tuple[bool, bool]:
+    """Return the same of one draw, from the table on which the verb rests its verdict."""
     if kind == "skewed":
         table = skewed_board(x, alpha=ALPHA).table
     elif kind == "clustered":
@@ -122,6 +148,11 @@ def ours(kind: str, x: Floats) -> tuple[bool, bool]:
     return bool(told.any()), bool(told[0] and lead > 0)
 
 
+def _each(method: Callable[[Floats], tuple[bool, bool]], draws: Floats) -> Told:
+    found = np.array([method(x) for x in draws])
+    return found[:, 0], found[:, 1]
+
+
 def through_the_verb(kind: str, x: Floats) -> tuple[bool, bool]:
     """Return the same from the answer of the verb."""
     names = tuple(f"m{j}" for j in range(x.shape[1]))
@@ -135,59 +166,80 @@ def through_the_verb(kind: str, x: Floats) -> tuple[bool, bool]:
     return found.pairs_told > 0, first
 
 
-def peer(test: Callable[[Floats], float], kind: str, x: Floats) -> tuple[bool, bool]:
+def peer(test: Callable[[Floats], Floats], kind: str, draws: Floats) -> Told:
     """Return the same of a test of paired differences (of cluster means), adjusted by Holm."""
-    y = x.reshape(-1, PER_CLUSTER, x.shape[1]).mean(axis=1) if kind == "clustered" else x
-    first, second = np.triu_indices(x.shape[1], 1)
-    gaps = (y[:, first] - y[:, second]).T
-    p = np.array([test(gap) if gap.any() else 1.0 for gap in gaps])
-    adjusted = holm(p)
-    return bool((adjusted <= ALPHA).any()), bool(adjusted[0] <= ALPHA and gaps[0].mean() > 0)
+    y = draws
+    if kind == "clustered":
+        y = y.reshape(len(y), -1, PER_CLUSTER, y.shape[2]).mean(axis=2)
+    first, second = np.triu_indices(y.shape[2], 1)
+    gaps = (y[..., first] - y[..., second]).swapaxes(1, 2)
+    p = np.where(gaps.any(axis=2), test(gaps), 1.0)
+    adjusted = np.stack([holm(one) for one in p])
+    told = adjusted <= ALPHA
+    ahead = gaps[:, 0].sum(axis=1) > 0
+    return np.asarray(told.any(axis=1)), np.asarray(told[:, 0] & ahead)
 
 
-def _z(gap: Floats) -> float:
-    error = gap.std(ddof=1) / np.sqrt(gap.size)
-    return float(2 * stats.norm.sf(abs(gap.mean()) / error)) if error else 0.0
+def _t(gaps: Floats, freedom: float = 0.0) -> Floats:
+    n = gaps.shape[-1]
+    error = gaps.std(axis=-1, ddof=1) / np.sqrt(n)
+    ratio = np.abs(gaps.mean(axis=-1)) / np.where(error > 0, error, np.inf)
+    return np.asarray(2 * stats.t.sf(ratio, freedom or n - 1))
 
 
-def _t(gap: Floats) -> float:
-    error = gap.std(ddof=1) / np.sqrt(gap.size)
-    return float(2 * stats.t.sf(abs(gap.mean()) / error, gap.size - 1)) if error else 0.0
+def _wilcoxon(gaps: Floats) -> Floats:
+    return np.asarray(stats.wilcoxon(gaps, method="approx", axis=-1).pvalue)
 
 
-def _wilcoxon(gap: Floats) -> float:
-    return float(stats.wilcoxon(gap, method="approx").pvalue)
-
-
-METHODS: dict[str, Callable[[str, Floats], tuple[bool, bool]]] = {
+METHODS: dict[str, Callable[[str, Floats], Told]] = {
     "compare": ours,
-    "paired z": partial(peer, _z),
+    "paired z": partial(peer, partial(_t, freedom=np.inf)),
     "paired t": partial(peer, _t),
     "Wilcoxon": partial(peer, _wilcoxon),
 }
 
 
+def worst(n: int) -> dict[str, float]:
+    """Return the largest size over all disagreements of tests of right and wrong, by enumeration.
+
+    Every outcome (b, c) on n items is listed, at 60 shares of disagreement.
+    """
+    m = np.repeat(np.arange(n + 1), np.arange(n + 1) + 1)
+    c = np.concatenate([np.arange(k + 1) for k in range(n + 1)])
+    lead = m - 2 * c
+    variance = np.maximum(m - lead**2 / n, 0.0) / (n - 1)
+    ratio = np.abs(lead) / n / np.where(variance > 0, np.sqrt(variance / n), np.inf)
+    ratio = np.where((variance == 0) & (lead != 0), np.inf, ratio)
+    bars = {"paired z": stats.norm.isf(ALPHA / 2), "paired t": stats.t.isf(ALPHA / 2, n - 1)}
+    told = {"compare": paired_test(m - c, c, n) <= ALPHA}
+    told |= {name: ratio >= bar for name, bar in bars.items()}
+    split = stats.binom.pmf(c, m, 0.5)
+    by_m = {name: np.bincount(m, weights=split * one) for name, one in told.items()}
+    shares = np.sin(np.linspace(0, np.pi / 2, 61)[1:]) ** 2
+    law = stats.binom.pmf(np.arange(n + 1), n, shares[:, None])
+    return {name: float((law @ one).max()) for name, one in by_m.items()}
+
+
 def cell(kind: str, n: int, models: int, draws: int) -> dict[str, object]:
     """Return sizes and powers of all methods on the same draws."""
     draw, gaps = KINDS[kind]
-    size, power = dict.fromkeys(METHODS, 0), dict.fromkeys(METHODS, 0)
     rng = np.random.default_rng([n, models, *kind.encode()])
-    for turn in range(draws):
-        null, real = draw(n, models, 0.0, rng), draw(n, models, gaps[n], rng)
-        if turn < HELD:
-            assert [ours(kind, x) for x in (null, real)] == [
-                through_the_verb(kind, x) for x in (null, real)
-            ], (kind, n, models, turn)
-        for name, method in METHODS.items():
-            if models > 2 and name == "Wilcoxon":
-                continue
-            size[name] += method(kind, null)[0]
-            power[name] += method(kind, real)[1]
+    names = [name for name in METHODS if models == 2 or name != "Wilcoxon"]
+    counted = {name: np.zeros(2) for name in names}
+    for start in range(0, draws, AT_ONCE):
+        some = range(min(AT_ONCE, draws - start))
+        null, real = (np.stack([draw(n, models, by, rng) for _ in some]) for by in (0.0, gaps[n]))
+        if not start:
+            kept = [through_the_verb(kind, x) for x in null[:HELD]]
+            assert kept == list(zip(*ours(kind, null[:HELD]), strict=True)), (kind, n, models)
+        for name in names:
+            counted[name] += METHODS[name](kind, null)[0].sum(), METHODS[name](kind, real)[1].sum()
     row: dict[str, object] = {"scores": kind, "rows": n, "models": models, "draws": draws}
     for name in METHODS:
-        blank = models > 2 and name == "Wilcoxon"
-        row[f"size, {name}"] = "" if blank else f"{size[name] / draws:.3f}"
-        row[f"power, {name}"] = "" if blank else f"{power[name] / draws:.3f}"
+        for k, what in enumerate(("size", "power")):
+            row[f"{what}, {name}"] = f"{counted[name][k] / draws:.3f}" if name in names else ""
+    for name, size in (worst(n) if kind == "binary" and models == 2 else {}).items():
+        row[f"worst size, {name}"] = f"{size:.3f}"
     return row
 
 
@@ -195,7 +247,7 @@ def main() -> None:
     """Draw every cell and record the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--draws", type=int, default=4000)
+    parser.add_argument("--draws", type=int, default=20_000)
     parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--models", default="2,10")
     given = parser.parse_args()
@@ -204,18 +256,18 @@ def main() -> None:
     for models in map(int, given.models.split(",")):
         for kind in given.kinds.split(","):
             for n in SIZES:
-                slow = (models > 2) + (kind == "clustered" and n >= 200)
+                slow = kind in ("skewed", "clustered") or models > 2
                 if kind == "clustered" and n > 200:
                     continue
-                rows.append(cell(kind, n, models, given.draws // 4**slow))
+                rows.append(cell(kind, n, models, given.draws // (40 if slow else 1)))
                 print(rows[-1], flush=True)
     record(
         "compare-sizes",
         "Null sizes and powers of compare, beside paired z, t and Wilcoxon",
         rows,
         notes=[
-            f"{given.draws:,} draws per cell, a quarter of them with ten models and with 200"
-            " clusters; of ten equal models, any pair told apart is an error. Rows of clustered"
+            f"{given.draws:,} draws per cell, a fortieth of them with skewed or clustered scores or"
+            " ten models; of ten equal models, any pair told apart is an error. Rows of clustered"
             " scores are documents of five items, and the peers see document means. Peers are"
             " adjusted by Holm, Wilcoxon's test is the asymptotic one"
         ],

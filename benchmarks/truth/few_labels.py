@@ -80,7 +80,7 @@ class Population:
             y=y,
             grades=self.grades,
             weight=self.weight,
-            document=self.document,
+            item=self.document,
             probability=probability,
         )
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.record import record
 from tallystick.table import Tally
-from tallystick.verbs.judge import few_labels
+from tallystick.verbs.judge import grade
 
 ITEMS, TABLES = 1000, 200
 PANELS = {
@@ -35,7 +35,7 @@ def named(accuracy: tuple[float, ...], labels: int, seed: list[int]) -> str | No
     known = rng.choice(ITEMS, labels, replace=False)
     gold[known] = truth[known]
     table = {str(j): votes[:, j].tolist() for j in range(8)}
-    said = few_labels(Tally.of({**table, "gold": gold.tolist()}), truth="gold").verdict
+    said = grade(Tally.of({**table, "gold": gold.tolist()}), truth="gold").verdict
     return said.split()[0] if " is the most accurate " in said else None
 
 

@@ -238,12 +238,15 @@ def keywords(asked: Capability[Any]) -> tuple[Keyword, ...]:
 READING = {
     "reading": "Reading file, as look -o FILE.toml writes it; options given beside it win.",
     "columns": "The columns to use; repeat, or use commas and globs.",
+    "shape": "wide: one column per judge; long: one row per vote.",
     "judge": "Long tables: the column that names the judge.",
     "vote": "Long tables: the column with the votes.",
+    "delimiter": "Character between the columns of a text file; detected if not given.",
     "metric": "Evaluation logs: the score to use, e.g. exact_match.",
     "run": "NAME=FILE: the results or the log of one model; repeat for more.",
     "truth_file": "A second file with the truth, joined by --item.",
     "old_file": "A second file with the old answers, joined by --item.",
+    "separator": "Wide tables: what separates system and judge in a column name such as A.gpt.",
     "ignore": "Columns to leave out; repeat, or use commas and globs.",
     "missing": "Values that mean no answer, e.g. -1,NA (blank cells always do).",
     "labels": (
@@ -256,10 +259,7 @@ READING = {
     ),
     "coerce": 'Read "1", 1, 1.0 and True as the same label instead of refusing a mix.',
 }
-"""Options of reading that every verb with a table has, with their help.
-
-What is rarely needed stands in a reading file alone: shape, separator.
-"""
+"""Options of reading that every verb with a table has, with their help."""
 
 SEVERAL = ("reading", "columns", "ignore", "missing", "labels", "never_true", "run")
 
@@ -276,6 +276,7 @@ def reading_keywords(
     of = door or Door()
     votes = of.want == "models" or bool({"judges", "weak"} & {*reads})
     idle = {
+        "shape": not of.pivots,
         "judge": not of.pivots,
         "vote": not of.pivots,
         "run": not of.runs,
@@ -284,6 +285,7 @@ def reading_keywords(
         # A verb whose roles name its columns needs no second way to name them.
         "columns": any(role in GROUPS for role in reads),
         "never_true": not votes,
+        "separator": "systems" not in reads,
     }
     return tuple(
         name for name in READING if not idle.get(name) and name not in reads and name not in taken

@@ -109,52 +109,6 @@ def test_nothing_is_sent_or_unpickled() -> None:
     assert not re.search(r"(src|href)=[\"']?(https?:)?//", shown)
 
 
-@pytest.mark.parametrize("kind", ["csv", "xlsx", "jsonl", "parquet", "arrow"])
-def test_every_kind_of_file_that_it_names_gives_the_same_answer(kind, tmp_path) -> None:
-    import pandas as pd
-
-    frame = pd.DataFrame(votes())
-    path = tmp_path / f"votes.{kind}"
-    if kind == "jsonl":
-        frame.to_json(path, orient="records", lines=True)
-    elif kind == "arrow":
-        frame.to_feather(path)
-    else:
-        {"csv": frame.to_csv, "xlsx": frame.to_excel, "parquet": frame.to_parquet}[kind](
-            path, index=False
-        )
-    assert judge(str(path)).verdict == judge(votes()).verdict
-
-
-@pytest.mark.parametrize("kind", ["pandas", "polars", "duckdb", "datasets"])
-def test_every_frame_that_it_names_gives_the_same_answer(kind) -> None:
-    library = pytest.importorskip(kind)
-    table = votes()
-    made = {
-        "pandas": lambda: library.DataFrame(table),
-        "polars": lambda: library.DataFrame(table),
-        "datasets": lambda: library.Dataset.from_dict(table),
-    }
-    if kind == "duckdb":
-        import pyarrow as pa
-
-        source = library.connect().from_arrow(pa.table(table))
-    else:
-        source = made[kind]()
-    assert judge(source).verdict == judge(table).verdict
-
-
-def test_dask_gives_the_same_answer_and_spark_has_a_test_of_its_own() -> None:
-    frames = pytest.importorskip("dask.dataframe")
-    import pandas as pd
-
-    table = votes()
-    lazy = frames.from_pandas(pd.DataFrame(table), npartitions=2)
-    assert judge(lazy).verdict == judge(table).verdict
-    matrix = (ROOT / "tests" / "data" / "test_matrix.py").read_text(encoding="utf-8")
-    assert "test_spark_gives_the_same_answer" in matrix
-
-
 def test_every_verb_offers_what_it_says() -> None:
     import click
 

@@ -31,12 +31,3 @@ def test_without_labels_rows_are_listed_on_which_most_weak_labels_disagree():
     assert {case.item for case in cases.cases} == {"m1", "m2", "m3", "m4", "m5"}
     assert cases.cases[0].votes[0][0] == "h"
     assert cases.cases[0].texts[0][0] == "text"
-
-
-def test_with_labels_wrong_predictions_are_listed_by_kind():
-    truth = [i % 2 if i < 40 else None for i in range(N)]
-    data, result = answered(truth=truth)
-    cases = cases_of(result, data)
-    assert cases.line == "h is wrong on 6 of 40 labelled rows."
-    assert dict(cases.kinds) == {"0 predicted as 1": 3, "1 predicted as 0": 3}
-    assert cases_of(result, data, texts=False).cases[0].texts == ()

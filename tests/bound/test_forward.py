@@ -2,12 +2,10 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tallystick.papers.frechet_bounds import Summary
 from tallystick.papers.frechet_bounds.dual import agreement, joint_event
-from tallystick.verbs.bound.forward import Evidence, Scheme, forward, label_bins, shrunk, split
+from tallystick.verbs.bound.forward import Evidence, Scheme, forward, label_bins, shrunk
 
 ACCURACY = Summary("accuracy")
 
@@ -73,13 +71,6 @@ def test_the_forward_dual_covers_where_the_plug_in_collapses():
     assert sharp[1] <= upper.edge(1.96)
 
 
-@settings(max_examples=20)
-@given(st.integers(0, 1000), st.integers(2, 12))
-def test_blocks_are_a_partition_of_the_rows(seed, blocks):
-    counts = np.random.default_rng(seed).integers(0, 50, (5, 3))
-    assert (split(counts, blocks, rng=seed).sum(axis=0) == counts).all()
-
-
 def test_shrunk_laws_sum_to_one_and_an_unseen_pattern_has_its_bins_law():
     counts = np.array([[40, 10], [0, 0], [0, 30]])
     q = shrunk(counts, np.array([0, 0, 1]))
@@ -87,8 +78,3 @@ def test_shrunk_laws_sum_to_one_and_an_unseen_pattern_has_its_bins_law():
     assert q[1] == pytest.approx(
         (40 * np.array([1, 0]) + 10 * np.array([0, 1]) + 2 * np.array([0.5, 0.5])) / 52
     )
-
-
-def test_bins_of_more_than_two_classes_tell_the_leading_class_apart():
-    p = np.array([[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.4, 0.3, 0.3]])
-    assert len(set(label_bins(p, np.ones(3)).tolist())) == 3

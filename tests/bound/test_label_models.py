@@ -7,7 +7,6 @@ from tallystick.table import Tally
 from tallystick.verbs.bound.label_models import (
     consensus,
     dawid_skene,
-    majority,
     surprise,
     unmirrored,
     vote_weights,
@@ -52,21 +51,6 @@ def test_the_vector_of_the_corrections_with_three_classes_and_a_row_without_a_vo
     assert p[at["001"]] == pytest.approx([0.8805, 0.0742, 0.0453], abs=5e-5)
     assert p[at["202"]] == pytest.approx([0.3089, 0.0772, 0.6138], abs=5e-5)
     assert p[at["---"]] == pytest.approx(1 / 3)
-
-
-def test_agreement_is_cut_so_that_no_vote_counts_for_nothing_or_everything():
-    votes = np.array([[0, 0, 0, 1], [1, 1, 1, 0]])
-    agreement, weights = vote_weights(votes, np.array([500.0, 500.0]), 2)
-    assert agreement[0] == 0.98
-    assert agreement[3] == 0.51
-    assert (weights > 0).all()
-
-
-def test_the_majority_is_the_smoothed_share_of_the_votes():
-    votes, at = votes_of(["01-", "11-", "---"], [1, 2, 1], 2)
-    law = in_order(votes, majority(votes).law)
-    assert law[at["01"]] == pytest.approx([0.5, 0.5])
-    assert law[at["11"]] == pytest.approx([1 / 6, 5 / 6])
 
 
 def test_a_mirrored_fit_is_turned_round():
@@ -117,15 +101,3 @@ def test_a_wrong_model_is_refuted_and_the_right_one_seldom():
         wrong += surprise(p[:, ::-1], gold, rng=seed).p_value <= 0.05
     assert right <= 20  # .07 was measured; 20 of 200 is four standard errors above
     assert wrong == 200
-
-
-def test_labels_that_are_too_good_are_as_suspicious():
-    p = np.full((200, 2), 0.5) + np.array([0.2, -0.2])
-    gold = np.tile([1, 0], (200, 1))
-    assert surprise(p, gold, rng=1).p_value < 0.01
-
-
-def test_patterns_of_which_nothing_is_known_are_left_out():
-    p = np.array([[np.nan, np.nan], [0.5, 0.5]])
-    assert surprise(p, np.array([[3, 0], [0, 0]]), rng=1) is None
-    assert surprise(p, np.array([[3, 0], [1, 1]]), rng=1).labels == 2

@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 
 from tallystick import bound, judge
-from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.adverse_ratios import adverse_f1
 from tallystick.stats.few_labels import accuracies
 from tallystick.verbs.bound.labels import LabelledRows, macro
-from tallystick.verbs.bound.question import spam
-
-WEAK = ["links", "words", "sender", "caps"]
 
 # The vector of the methods page: sizes [200, 100, 60, 640], labelled [20, 10, 6, 64], of c
 # [18, 5, 3, 2]; consensus by row, prediction by column.
@@ -56,11 +52,6 @@ def test_accuracy_is_the_answer_of_the_shared_estimator(population, classes):
     assert weak["w1"].checked_accuracy == pytest.approx(means.estimate[1], abs=1e-9)
 
 
-def test_micro_f1_is_the_accuracy():
-    accuracy, micro = ask(table(), prediction="h", metrics=("accuracy", "micro-f1")).gold
-    assert accuracy.interval == micro.interval
-
-
 def test_these_rows_while_labels_are_partial_and_new_ones_once_all_are_labelled():
     assert ask(table(), prediction="h").population == "these"
     every = ask(table(400, labelled=400), prediction="h")
@@ -69,13 +60,6 @@ def test_these_rows_while_labels_are_partial_and_new_ones_once_all_are_labelled(
     assert "on new rows like these" in every.verdict
     these = ask(table(400, labelled=400), prediction="h", population="these").gold[0]
     assert these.interval.width == 0
-
-
-def test_ratios_speak_of_these_rows_only():
-    with pytest.raises(InputError, match="population 'new' is for accuracy"):
-        ask(table(), prediction="h", metrics=("f1",), population="new")
-    [one] = ask(table(400, labelled=400), prediction="h", metrics=("f1",), positive=1).gold
-    assert (one.population, one.interval.width) == ("these", 0)
 
 
 def test_the_verdict_says_what_the_weak_labels_buy():
@@ -109,26 +93,6 @@ def test_labels_decide_a_claim_or_say_how_many_would(claim):
     assert close.verdict.startswith("We cannot tell whether the accuracy of h is at least")
 
 
-def test_the_forecast_falls_as_the_claim_moves_away_and_never_exceeds_the_table():
-    at = ask(table(), prediction="h").gold[0].estimate
-    needed = [
-        ask(table(), prediction="h", at_least=round(at - off, 4)).needed for off in (0, 0.01, 0.03)
-    ]
-    counts = [one.count for one in needed]
-    assert counts == sorted(counts, reverse=True)
-    assert max(counts) <= 940
-    ratio = ask(table(), prediction="h", metrics=("recall",), positive=1, at_least=0.88)
-    assert ratio.needed is None or ratio.needed.count <= 940
-
-
-def test_fewer_than_twenty_labels_decide_nothing():
-    result = ask(table(labelled=19), prediction="h", at_least=0.3)
-    assert (result.decision, result.gold, result.needed.count) == ("undecided", (), 1)
-    assert any("19 labels are too few to decide by" in text for text in result.warnings)
-    with pytest.raises(InputError, match=r"'gold' has 1 label.*leave it out"):
-        ask(table(labelled=1), prediction="h")
-
-
 def test_with_labels_a_label_model_is_shown_only_if_it_is_named():
     plain, named = (ask(table(), prediction="h", label_model=m) for m in (None, "majority"))
     assert plain.bounds == ()
@@ -154,13 +118,6 @@ def test_labels_that_refute_the_label_model_are_said():
 
 
 # Precision, recall and F1
-
-
-def test_the_cells_come_in_the_order_of_the_page():
-    sizes, labelled, hits = PAGE.cells(1)
-    assert sizes.tolist() == [200, 100, 60, 640]
-    assert labelled.tolist() == [20, 10, 6, 64]
-    assert hits.tolist() == [18, 5, 3, 2]
 
 
 def macro_f1(rows):
@@ -222,17 +179,6 @@ def test_every_metric_has_one_interval_from_labels():
 # Several classifiers
 
 
-def test_labels_tell_a_poor_classifier_apart():
-    result = ask(table(labelled=200), prediction=("h", "h2"))
-    [pair] = result.pairs
-    assert (pair.better, result.decision) == ("h", "decided")
-    first, second = result.gold
-    assert pair.estimate == pytest.approx(first.estimate - second.estimate, abs=1e-12)
-    assert pair.interval.low > 0
-    assert result.verdict.startswith("h is the most accurate of 2 classifiers")
-    assert {row["prediction"] for row in result.rows()} == {"h", "h2"}
-
-
 def test_a_close_pair_is_left_open_and_its_forecast_is_that_of_the_pair():
     rows = table(labelled=60)
     rows["h3"] = [1 - v if i % 50 == 0 else v for i, v in enumerate(rows["h"])]
@@ -244,20 +190,6 @@ def test_a_close_pair_is_left_open_and_its_forecast_is_that_of_the_pair():
     assert result.verdict.startswith("We cannot tell which classifier is the most accurate")
     assert "Less accurate: h2" in result.verdict
     assert result.needed.count is None or result.needed.count > 0
-
-
-def test_pairs_are_those_of_the_shared_estimator_over_the_classifiers_alone():
-    rows = table(labelled=100)
-    codes = np.array([rows[name] for name in ("h", "h2", "w1", "w2", "w3")]).T
-    truth = np.array([-1 if y is None else y for y in rows["gold"]])
-    own = accuracies(codes, truth, columns=[0, 1]).pairs(rng=7)
-    [pair] = ask(rows, prediction=("h", "h2"), seed=7).pairs
-    assert tuple(pair.interval) == pytest.approx(tuple(own.interval[0]), abs=1e-9)
-
-
-def test_a_claim_on_several_classifiers_is_refused():
-    with pytest.raises(InputError, match="claim on one prediction"):
-        ask(table(), prediction=("h", "h2"), at_least=0.5)
 
 
 # A score
@@ -299,18 +231,3 @@ def test_labels_chosen_by_what_the_columns_say_decide_nothing(how: str) -> None:
     assert "were not drawn at random" in result.warnings[0]
     assert "drawn at random" in str(result.needed)
     assert all(pair.better is None for pair in result.pairs)
-
-
-def test_random_draws_raise_no_more_alarms_than_allowed() -> None:
-    rows, rng, alarms = table(300, labelled=300), np.random.default_rng(8), 0
-    for _ in range(60):
-        keep = rng.random(300) < 0.15
-        gold = [y if known else None for y, known in zip(rows["gold"], keep, strict=True)]
-        alarms += ask({**rows, "gold": gold}, prediction="h").verdict.startswith("The labels dec")
-    assert alarms <= 5  # at most 1% each: the 1e-4 quantile of 60
-
-
-def test_the_generated_table_is_answered_as_one_of_a_user():
-    rows = spam(800, rng=1, labelled=60)
-    result = bound(rows, prediction="classifier", weak=WEAK, truth="truth")
-    assert 0.85 in result.gold[0].interval

@@ -7,10 +7,9 @@ import csv
 import numpy as np
 import pytest
 
-from tallystick import Tally, attach, bound
+from tallystick import Tally, bound
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.results import Unknown
-from tallystick.verbs.bound.question import BoundQuestion, spam
+from tallystick.verbs.bound.question import spam
 
 WEAK = ["links", "words", "sender", "caps"]
 N = 600
@@ -34,13 +33,6 @@ def test_two_label_models_are_shown_and_nothing_is_decided():
     assert (result.decision, result.needed.count) == ("undecided", 20)
     assert result.verdict.startswith("Without labels we cannot tell whether the accuracy of")
     assert result.verdict.count("Errors that the weak labels share break these ranges") == 1
-
-
-@pytest.mark.parametrize("model", ["majority", "dawid-skene"])
-def test_a_label_model_that_is_named_is_the_only_one(model):
-    result = ask(spam(N, rng=3), label_model=model)
-    assert [one.label_model for one in result.bounds] == [model]
-    assert [one.name for one in result.label_models] == [model]
 
 
 def test_headline_page_and_json_show_the_same_interval():
@@ -76,30 +68,6 @@ def test_results_do_not_move_with_columns_names_of_classes_or_the_seed(seed):
     assert first.label_models[1].class_balance["1"] == pytest.approx(
         again.label_models[1].class_balance["ant"]
     )
-
-
-def test_copied_votes_are_seen_and_the_verdict_says_so():
-    rows = spam(1500, rng=2)
-    rows["words"] = rows["links"]
-    result = ask(rows)
-    assert result.label_models[1].votes_contradict is True
-    assert "(which the data contradict)" in result.verdict
-    assert result.rows()[1]["contradicted_by"] == "votes"
-    assert isinstance(result.label_models[0].votes_contradict, Unknown)
-
-
-def test_several_classifiers_have_ranges_and_no_order():
-    rows = spam(N, rng=3)
-    rows["coin"] = np.random.default_rng(0).integers(0, 2, N)
-    result = ask(rows, prediction=("classifier", "coin"), weak=WEAK)
-    assert result.verdict.startswith("Without labels we cannot tell which classifier is best.")
-    assert [(b.prediction, b.label_model) for b in result.bounds] == [
-        ("classifier", "majority"),
-        ("coin", "majority"),
-        ("classifier", "dawid-skene"),
-        ("coin", "dawid-skene"),
-    ]
-    assert result.pairs == ()
 
 
 def test_the_ranges_of_a_score_hold_together_and_contain_those_of_one_threshold():
@@ -212,45 +180,7 @@ def test_patterns_that_the_label_model_does_not_know_widen_the_answer_and_are_st
     assert unknown.label_models[0].unknown_mass > 0
 
 
-def test_items_get_what_the_votes_say_of_them():
-    data = spam(200, rng=3)
-    for model in (None, "majority"):
-        attached = attach(ask(data, label_model=model), data)
-        assert attached["p_0"] + attached["p_1"] == pytest.approx(1)
-        assert ((attached["label_from_votes"] == 1) == (attached["p_1"] > 0.5)).all()
-        assert "consensus" in attached
-
-
 # Bad input: a clear error, or a stated, wider, still valid answer
-
-
-def test_a_class_that_is_never_predicted_has_no_precision():
-    data = spam(N, rng=3)
-    data["classifier"] = np.zeros(N, dtype=int)
-    result = ask(data, metrics=("precision", "recall"), positive=1, labels=[0, 1])
-    assert isinstance(result.bounds[0].interval, Unknown)
-    assert result.decision == "unknowable"
-    assert "class 1 is never predicted" in result.verdict
-    assert not isinstance(result.bounds[1].interval, Unknown)
-    assert result.to_dict()["bounds"][0]["interval"] is None
-
-
-def test_votes_that_say_too_little_for_dawid_skene_leave_the_majority():
-    draw = np.random.default_rng(0)
-    data = {name: draw.integers(0, 2, 500) for name in ("w1", "w2", "w3", "w4", "h")}
-    with pytest.raises(NotIdentifiable, match="no more than by chance"):
-        ask(data, prediction="h", label_model="dawid-skene")
-    result = ask(data, prediction="h")
-    assert [one.label_model for one in result.bounds] == ["majority"]
-    assert any("dawid-skene was left out" in text for text in result.warnings)
-
-
-def test_one_pattern_is_stated():
-    data = {"w1": [1] * 100, "w2": [1] * 100, "h": [1] * 60 + [0] * 40}
-    result = ask(data, prediction="h", label_model="majority")
-    assert any("one and the same pattern" in text for text in result.warnings)
-    with pytest.raises(NotIdentifiable):
-        ask(data, prediction="h", label_model="dawid-skene")
 
 
 def test_the_silence_of_a_rule_for_one_class_is_a_vote():
@@ -311,18 +241,6 @@ def test_seventy_weak_labels_on_five_hundred_rows_give_a_valid_answer():
 def test_tables_that_make_no_question_are_refused(rows, match):
     with pytest.raises(InputError, match=match):
         ask(rows, prediction="h", label_model="majority")
-
-
-def test_an_unknown_class_metric_or_threshold_is_refused():
-    with pytest.raises(InputError, match="is not a class"):
-        ask(spam(N, rng=1), metrics=("recall",), positive="maybe")
-    with pytest.raises(InputError, match="metric must be one of"):
-        BoundQuestion(metrics=("risk",))
-    with pytest.raises(InputError, match="at least one metric"):
-        BoundQuestion(metrics=())
-    with pytest.raises(InputError, match="thresholds"):
-        BoundQuestion(thresholds="0.3,much").edges()
-    assert BoundQuestion(metrics="recall").metrics == ("recall",)
 
 
 def test_a_table_with_one_row_per_vote_of_a_labelling_function_is_turned() -> None:

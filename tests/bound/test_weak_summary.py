@@ -1,6 +1,5 @@
 import pytest
 
-from tallystick import bound
 from tallystick.results import Unknown
 from tallystick.stats.few_labels import accuracies
 from tallystick.table import Tally
@@ -43,27 +42,3 @@ def test_labels_check_the_accuracy_with_an_interval(found):
     assert a.labels == 5
     assert a.checked_accuracy in a.checked_interval
     assert found["c"].checked_accuracy == 1
-
-
-def test_without_labels_the_check_is_unknown_with_a_reason():
-    rows = {name: ROWS[name] for name in ("a", "b", "c", "h")}
-    votes = WeakVotes.of(Tally.of(rows), weak=["a", "b", "c"], predictions=["h"])
-    [one, *_] = weak_summary(votes, None)
-    assert isinstance(one.checked_accuracy, Unknown)
-    assert one.labels == 0
-
-
-def test_a_weak_label_that_votes_alone_has_no_agreement():
-    rows = {"a": [0, 1, None, None], "b": [None, None, 0, 1], "h": [0, 1, 0, 1]}
-    votes = WeakVotes.of(Tally.of(rows), weak=["a", "b"], predictions=["h"])
-    assert isinstance(weak_summary(votes, None)[0].agreement, Unknown)
-
-
-def test_the_table_is_in_the_result_its_json_and_its_page():
-    from tallystick.verbs.bound.question import spam
-
-    result = bound(spam(300, rng=1), prediction="classifier")
-    assert [one["name"] for one in result.to_dict()["weak_labels"]] == list(result.weak)
-    assert result.figures()[-1].title == "The weak labels"
-    assert {"coverage", "overlap", "conflict", "votes for"} <= set(result.folds()[-1].rows[0])
-    assert "accuracy" not in str(result.folds()[-1].rows[0].keys())

@@ -1,4 +1,11 @@
-from tallystick.clients import CallPrices, Journal, JournalEntry, Reply, usage_warnings
+from tallystick.clients import (
+    CallPrices,
+    Journal,
+    JournalEntry,
+    Reply,
+    request_notes,
+    usage_warnings,
+)
 
 
 def test_tokens_times_and_models_are_added_up():
@@ -26,3 +33,18 @@ def test_tokens_that_are_not_counted_cost_the_most_they_can():
     assert prices.exact(Reply(text="x"), most=0.5) == 0.5
     assert prices.bounded
     assert not CallPrices(output=2.0).bounded
+
+
+def test_what_was_sent_answered_and_paid_is_said():
+    journal = Journal(None, head={})
+    assert request_notes(journal, "USD", reused=0) == ()
+    for n in range(3):
+        journal.note_sent(f"1:{n}", 0.5)
+    journal.note_sent("1:0", 0.5)
+    journal.note_unbilled("1:2")
+    journal.note_answer("1:0", JournalEntry("0", 0, "x", facts={"cost": 0.4}))
+    journal.note_answer("1:1", JournalEntry("1", None, "HTTP 500"))
+    (text,) = request_notes(journal, "USD", reused=7, unused=4)
+    assert text.startswith("1 answers from 4 requests sent, 3 of which may have been billed; 1 q")
+    assert "cost 1.4 USD; 7 answers came from the journal; 1 requests may have been paid" in text
+    assert text.endswith("4 paid answers are not used here")

@@ -1,6 +1,5 @@
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from tallystick.errors import InputError
@@ -74,56 +73,6 @@ def test_two_spellings_of_an_answer_are_one_unless_the_truth_tells_them_apart():
     with pytest.raises(InputError, match="coerce"):
         Board.of(data, **roles)
     assert Board.of(data, **roles, coerce=True).scores.tolist() == [[1, 1], [0, 0]]
-
-
-def test_two_models_of_one_name_are_refused():
-    with pytest.raises(InputError, match="'x'"):
-        Board(names=("x", "x"), scores=np.ones((2, 2)))
-
-
-def test_files_and_mappings_give_the_same_board(tmp_path):
-    data = {"x": [1, 0, 1], "y": [0.5, 1.0, 0.0]}
-    pq.write_table(pa.table(data), tmp_path / "s.parquet")
-    (tmp_path / "s.csv").write_text("x,y\n1,0.5\n0,1.0\n1,0.0\n")
-    for source in (tmp_path / "s.parquet", tmp_path / "s.csv", data):
-        found = Board.of(source, models=("x", "y")).scores
-        assert np.array_equal(found, np.array([[1, 0.5], [0, 1], [1, 0]]))
-
-
-@pytest.mark.parametrize("truth", [None, "gold"])
-def test_columns_that_are_read_in_blocks_make_the_same_board(truth, monkeypatch):
-    rng = np.random.default_rng(0)
-    data = {
-        "id": [f"q{i}" for i in range(40)],
-        "doc": [i // 4 for i in range(40)],
-        "w": rng.random(40),
-    }
-    data |= {
-        name: rng.choice(["1", "0", " 1", None], 40, p=[0.5, 0.4, 0.05, 0.05]).tolist()
-        for name in "abcdefg"
-    }
-    if truth is not None:
-        data = {
-            key: [None if c is None else c.strip() for c in v] if key in "abcdefg" else v
-            for key, v in data.items()
-        }
-        data |= {"gold": ["1"] * 40}
-    boards = []
-    for block in (500, 2, 1):
-        monkeypatch.setattr("tallystick.table.data._AT_ONCE", block)
-        boards.append(
-            Board.of(
-                data, item="id", cluster="doc", weight="w", truth=truth, models=tuple("abcdefg")
-            )
-        )
-    for other in boards[1:]:
-        assert np.array_equal(other.scores, boards[0].scores)
-        assert (other.items, other.clusters, other.notes) == (
-            boards[0].items,
-            boards[0].clusters,
-            boards[0].notes,
-        )
-        assert np.array_equal(other.weights, boards[0].weights)
 
 
 @pytest.mark.parametrize("cell", ["inf", "0x1", "1,5"])

@@ -3,7 +3,6 @@ import pytest
 from scipy.special import gammaln, xlogy
 
 from tallystick.errors import InputError
-from tallystick.stats import two_accuracies as _exact_ends
 from tallystick.stats.two_accuracies import exact_score, tango
 
 
@@ -61,17 +60,6 @@ def test_counts_beyond_the_items_are_refused():
         exact_score(7, 7, 10)
     with pytest.raises(InputError, match="whole number"):
         exact_score(1.5, 0, 10)
-
-
-@pytest.mark.parametrize(
-    ("b", "c", "n"),
-    [(9, 1, 50), (0, 0, 50), (50, 0, 50), (0, 50, 50), (3, 3, 6), (40, 21, 300), (900, 800, 5000)],
-)
-def test_stepping_over_disagreements_finds_the_ends_of_the_beta_function(b, c, n, monkeypatch):
-    monkeypatch.setattr(_exact_ends, "FEW", 10**9)
-    every = exact_score(b, c, n)
-    monkeypatch.setattr(_exact_ends, "FEW", 1)
-    assert tuple(exact_score(b, c, n)) == pytest.approx(tuple(every), abs=1e-12)
 
 
 def test_many_items_keep_the_ends_that_compiled_sums_gave():

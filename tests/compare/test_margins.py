@@ -63,6 +63,27 @@ def test_verdict_interval_and_gate_say_the_same(wins, losses, n, certified):
     assert (0 in found) == (result.pairs[0].p_value > 0.05)
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("kind", ["counts", "grades", "numbers", "clusters", "labels"])
+def test_of_many_models_too_verdicts_and_printed_intervals_say_the_same(kind, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(0, 1, (48, 1)) + rng.normal(np.linspace(0, 0.8, 5), 0.6, (48, 5))
+    table = {f"m{j}": x[:, j] for j in range(5)}
+    options = {}
+    if kind != "numbers":
+        right = (x > 0).astype(int) if kind != "grades" else np.clip(np.round(x + 2), 0, 4) / 4
+        table = {f"m{j}": right[:, j] for j in range(5)}
+    if kind == "clusters":
+        table, options = {**table, "doc": np.arange(48) // 4}, {"cluster": "doc"}
+    if kind == "labels":
+        table["truth"] = [1 if i < 30 else None for i in range(48)]
+        options = {"truth": "truth"}
+    result = evaluate(table, models=tuple(f"m{j}" for j in range(5)), **options)
+    for pair in result.pairs:
+        assert (pair.verdict == "not told apart") == (0 in pair.simultaneous)
+        assert (pair.p_value > 0.05) == (0 in pair.interval)
+
+
 def test_no_decision_rests_on_an_interval_that_holds_zero():
     """With very many disagreements McNemar's test is the sharper one by a hair."""
     x = np.zeros((40_000, 2))

@@ -2,7 +2,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.verbs.compare import CompareQuestion
-from tallystick.verbs.compare.question import PassMetric, split_metric
+from tallystick.verbs.compare.question import split_metric
 
 
 def test_the_caller_overrules_the_guess_and_the_guess_is_said():
@@ -16,14 +16,6 @@ def test_the_caller_overrules_the_guess_and_the_guess_is_said():
         CompareQuestion(higher_is_better=True, lower_is_better=True)
 
 
-def test_pass_at_k_may_name_the_score_it_is_made_of():
-    assert split_metric("pass@5") == (PassMetric("pass@k", 5), None)
-    assert split_metric("pass^3:match") == (PassMetric("pass^k", 3), "match")
-    assert str(PassMetric("pass^k", 3)) == "pass^3"
-    assert CompareQuestion(metric="pass@5:match").reading() == {"metric": "match"}
-    assert CompareQuestion(metric="pass@5").reading() == {}
-
-
 @pytest.mark.parametrize("metric", ["elo", "Bradley-Terry", "glicko"])
 def test_a_rating_model_is_refused_in_words(metric):
     with pytest.raises(InputError, match="a rating assumes that strength is one number"):
@@ -33,7 +25,3 @@ def test_a_rating_model_is_refused_in_words(metric):
 def test_no_runs_at_all_are_refused():
     with pytest.raises(InputError, match="k must be at least 1"):
         split_metric("pass@0")
-
-
-def test_one_run_is_enough():
-    assert split_metric("pass@1") == (PassMetric("pass@k", 1), None)

@@ -97,3 +97,23 @@ def test_up_to_a_hundred_items_the_test_is_exact_and_sharper():
     assert paired_test(9, 1, 50) < mcnemar(9, 1, mid_p=True)
     assert paired_test(5, 0, 20) == paired_test(0, 5, 20) < 0.05 < mcnemar(5, 0)
     assert paired_test(0, 0, 20) == 1
+
+
+@pytest.mark.parametrize("n", [5, 8, 11, 16, 20])
+def test_no_further_outcome_can_be_told_apart_at_its_level(n):
+    """Whatever is added with all that is more extreme (more wins, fewer losses) costs more than .05:
+    on eight items, four wins against none make the size .055.
+    """
+    d = np.sin(np.linspace(0, np.pi / 2, 301)[1:]) ** 2
+    found = {(m - c, c) for m in range(1, n + 1) for c in range((m + 1) // 2)}
+    told = {(b, c) for b, c in found if paired_test(b, c, n) <= 0.05}
+
+    def size(region):
+        b, c = np.array(sorted(region)).reshape(-1, 2).T[..., None]
+        law = stats.binom.pmf(b + c, n, d) * stats.binom.pmf(c, b + c, 0.5)
+        return 2 * law.sum(axis=0).max()
+
+    assert size(told) <= 0.05
+    for b, c in found - told:
+        beyond = {(x, y) for x, y in found if y <= c and x - y >= b - c}
+        assert size(told | beyond) > 0.05

@@ -223,6 +223,13 @@ def _session(begin: str, whole: str, truth: str, keys: tuple[str, ...], batches:
     return commands(labelled, *steps, of="session", name=f"{begin}, {20 * batches} labels")
 
 
+def _truth(begin: str, asked: str, *answers: Any) -> Pair:
+    """Label a batch of 20, and ask the question with these labels as the truth."""
+    steps = (begin, NEXT, answered("batch.csv", *answers), ADD)
+    asked = f"{asked} --truth-file s.label"
+    return commands(labelled, *steps, f"{asked} --json", of="session", name=asked)
+
+
 SESSIONS = [
     _session(f"label votes.csv --question judge {VOTES}", "all.csv", "gold", ("id",), 2),
     _session(
@@ -246,6 +253,21 @@ SESSIONS = [
         "judge votes.csv --judges gpt,claude,llama --truth-file s.label --json",
         of="session",
         name="judge votes.csv --truth-file s.label",
+    ),
+    _truth(
+        "label outputs.csv --question score --goal difference --session s.label",
+        "score outputs.csv --system system --item question",
+        *("graded.csv", "human", ("question", "system")),
+    ),
+    _truth(
+        "label outputs.csv --question score --session s.label --target .05",
+        "score outputs.csv",
+        *("graded.csv", "human", ("question", "system")),
+    ),
+    _truth(
+        "label weak.csv --question bound --prediction h --weak 'lf_*' --session s.label",
+        "bound weak.csv --prediction h --weak 'lf_*'",
+        *("known.csv", "label", ("id",)),
     ),
 ]
 

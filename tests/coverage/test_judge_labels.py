@@ -9,23 +9,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from scipy.stats import hypergeom
 
 from tallystick.stats.few_labels import accuracies
 from tallystick.stats.intervals import score_ends
 from tallystick.stats.label_rates import poststratified_ratio
-from tallystick.stats.urns import hypergeometric_strata, hypergeometric_subgroup
 from tallystick.table import Tally
 from tallystick.table.panel import Panel
-from tallystick.verbs.judge.few_labels import consensus
+from tallystick.verbs.judge.models import fit_panel
 
 REPETITIONS = 2000
 FITTED = 600
 """Draws for which every judge is fitted."""
 LABELS = (20, 50, 100, 200)
 SETS = ("bluebirds", "rte", "dog", "llmbar_swap0", "adult_lr_judges")
-LEFT_OUT = 2e-4
-"""Chance of outcomes, the rarest, that an enumeration does not look at and counts as missed."""
 WIDTHS = {"bluebirds": (0.90, 0.70), "llmbar_swap0": (1.02, 0.76)}
 INSIDE = np.array([True, True, False, False])
 
@@ -52,7 +48,7 @@ def read(folder, name):
     panel = Panel.of(tally)
     place = tally.locate(columns)
     order = {label: c for c, label in enumerate(panel.classes)}
-    winner = consensus(panel).argmax(axis=1)
+    winner = fit_panel(panel).posterior.argmax(axis=1)
     return Known(
         panel.codes[place],
         np.array([order[label] for label in truth]),
@@ -85,14 +81,6 @@ def table(known, picked, cells, good):
         labelled.reshape(shape),
         hits.reshape(shape),
     )
-
-
-def distinct(function, *rows):
-    """Apply a function of rows once to each distinct row."""
-    stacked = np.concatenate(rows, axis=1)
-    first, back = np.unique(stacked, axis=0, return_inverse=True)
-    low, high = function(first)
-    return low[back.ravel()], high[back.ravel()]
 
 
 def inside(low, high, truth):
@@ -179,109 +167,6 @@ def fitted_ends(known, picked):
     return low, high
 
 
-def certify(known, k):
-    """Return the worst coverage of the exact intervals in the draws, and that cell's coverage by
-    enumeration."""
-    picked = draws(len(known.truth), k, REPETITIONS, k)
-    judges = known.codes.shape[1]
-    cells, right, accuracy = two_strata(known)
-    n, m, x = table(known, picked, cells, right)
-    ends = distinct(strata_ends, n, m, x)
-    overall = cover(*ends, np.tile(accuracy, REPETITIONS), judges, m.sum(axis=1) > 0)
-    worst = int(np.nanargmin(overall))
-    sizes = [int(cell[:, worst].sum()) for cell in cells]
-    counts = [int((cell & right)[:, worst].sum()) for cell in cells]
-    exact = enumerated_strata(len(known.truth), k, sizes, counts)
-    by_label, exact_label = 2.0, None
-    for c in range(known.n_classes):
-        cells, is_c, accuracy = on_label(known, c)
-        n, m, x = table(known, picked, cells, is_c)
-        truth, hits = np.tile(accuracy, REPETITIONS), x.sum(axis=1)
-        rows = np.stack((x[:, :2].sum(axis=1), hits, m.sum(axis=1), n.sum(axis=1)), axis=1)
-        found = cover(
-            *distinct(subgroup_ends, rows), truth, judges, (hits > 0) & np.isfinite(truth)
-        )
-        if np.nanmin(found) < by_label:
-            j = int(np.nanargmin(found))
-            voted, has = known.codes[:, j] >= 0, is_c[:, j]
-            by_label = float(found[j])
-            held = int((voted & has).sum())
-            groups = (int((known.codes[has, j] == c).sum()), held, int(voted.sum()))
-            exact_label = enumerated_subgroup(len(known.truth), k, groups)
-    return {
-        "overall worst": float(np.nanmin(overall)),
-        "overall exact": exact,
-        "per label worst": by_label,
-        "per label exact": exact_label,
-    }
-
-
-def strata_ends(rows):
-    ends = hypergeometric_strata(rows[:, 4:], rows[:, 2:4], rows[:, :2])
-    return ends.low, ends.high
-
-
-def subgroup_ends(rows):
-    ends = [hypergeometric_subgroup(*row) for row in rows.tolist()]
-    return np.array([one.low for one in ends]), np.array([one.high for one in ends])
-
-
-def law(good, draws, population):
-    """Return P(X = 0..draws); SciPy knows no empty urn."""
-    return (
-        hypergeom.pmf(np.arange(draws + 1), population, good, draws) if population else np.ones(1)
-    )
-
-
-def summed(outcomes, chances, ends, truth):
-    """Return the chance to cover *truth*, given that there is something to say, without the rarest
-    outcomes."""
-    outcomes, chances = np.concatenate(outcomes), np.concatenate(chances)
-    order = np.argsort(-chances, kind="stable")
-    whole = chances.sum()
-    order = order[: int(np.searchsorted(np.cumsum(chances[order]), (1 - LEFT_OUT) * whole)) + 1]
-    return float(chances[order] @ inside(*ends(outcomes[order]), truth) / whole)
-
-
-def enumerated_strata(n, k, sizes, counts):
-    """Return the chance that the two-stratum interval of one judge covers, over all its
-    outcomes."""
-    outcomes, chances = [], []
-    rest = n - sum(sizes)
-    for k1, p1 in enumerate(law(sizes[0], k, n)):
-        left = k - k1
-        if p1 < 1e-12 or k1 > sizes[0]:
-            continue
-        seconds = law(sizes[1], left, n - sizes[0]) if rest else np.eye(left + 1)[left]
-        for k2, p2 in enumerate(seconds):
-            if p1 * p2 < 1e-12 or k2 > sizes[1] or k1 + k2 == 0:
-                continue
-            chance = p1 * p2 * np.outer(law(counts[0], k1, sizes[0]), law(counts[1], k2, sizes[1]))
-            x1, x2 = np.nonzero(chance > 1e-12)
-            fixed = np.broadcast_to([*sizes, k1, k2], (len(x1), 4))
-            outcomes.append(np.column_stack((fixed, x1, x2)))
-            chances.append(chance[x1, x2])
-    return summed(outcomes, chances, strata_ends, sum(counts) / sum(sizes))
-
-
-def enumerated_subgroup(n, k, groups):
-    """Return the chance that one judge's interval on a label covers; *groups*: right, of the label,
-    voted on."""
-    right, held, voted = groups
-    outcomes, chances = [], []
-    for drawn, p1 in enumerate(law(voted, k, n)):
-        if p1 < 1e-12 or drawn > voted:
-            continue
-        for m, p2 in enumerate(law(held, drawn, voted)):
-            if p1 * p2 < 1e-12 or m == 0 or m > held:
-                continue
-            chance = p1 * p2 * law(right, m, held)
-            x = np.flatnonzero(chance > 1e-12)
-            outcomes.append(np.column_stack((x, np.broadcast_to([m, drawn, voted], (len(x), 3)))))
-            chances.append(chance[x])
-    return summed(outcomes, chances, subgroup_ends, right / held)
-
-
 def wilson_width(right, labelled, items):
     """Width of Wilson's interval from the labels alone, with the finite-population size."""
     share = np.divide(right, labelled, out=np.full(len(right), 0.5), where=labelled > 0)
@@ -337,22 +222,3 @@ def test_intervals_from_a_few_labels_cover_on_real_votes(cells, publish_coverage
             overall, per_label = WIDTHS[row["set"]]
             assert abs(row["width overall"] - overall) <= 0.03
             assert abs(row["width per label"] - per_label) <= 0.03
-
-
-@pytest.mark.slow
-def test_certified_intervals_never_cover_less_than_they_say_on_real_votes(cells, publish_coverage):
-    rows = [
-        {"set": name, "labels": k, "draws": REPETITIONS, **certify(known, k)}
-        for name, known, k in cells
-    ]
-    sentence = (
-        f"{COUNTED}*Worst* is the judge (judge and label) that the certified intervals covered"
-        " least often in the draws, so it is low by chance; *exact* is the coverage of that very"
-        " judge summed over every outcome that can be drawn, without chance, and without the"
-        f" rarest outcomes ({LEFT_OUT:g} in all), which count as missed."
-    )
-    publish_coverage("judge-certified", sentence, rows)
-    for row in rows:
-        # 2000 draws at 95%: the 1e-4 quantile of the share covered is .931.
-        assert min(row["overall worst"], row["per label worst"]) >= 0.931
-        assert min(row["overall exact"], row["per label exact"]) >= 0.95

@@ -8,7 +8,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.table import scan
-from tallystick.table.numbers import read_numbers
+from tallystick.table.numbers import read_numbers, unmatched
 
 
 def numbers(cells: list[Any], missing: tuple[str, ...] = (), **limits: float) -> list[float]:
@@ -35,7 +35,7 @@ def test_text_that_nobody_writes_as_a_score_is_refused_with_its_place(cell: str)
 
 def test_numbers_outside_the_limits_are_refused_and_the_limits_allowed() -> None:
     assert numbers([0.0, 1.0], low=0.0, high=1.0) == [0.0, 1.0]
-    with pytest.raises(InputError, match="'s'"):
+    with pytest.raises(InputError, match=r"row 2 of the table: column 's' is 1\.01, .* at most 1"):
         numbers([0.5, 1.01], low=0.0, high=1.0)
     with pytest.raises(InputError, match="'s'"):
         numbers([0.5, -0.01], low=0.0)
@@ -54,3 +54,15 @@ def test_many_columns_are_read_as_each_would_be_alone() -> None:
     together = read_numbers(table, list(cells), ())
     for k, name in enumerate(cells):
         np.testing.assert_equal(together[:, k], read_numbers(table, [name], ())[:, 0])
+
+
+def test_tokens_that_stand_nowhere_are_told() -> None:
+    table = scan(
+        pa.table({"a": ["NA", "-1.0", "x"], "b": [0.5, 7.0, float("nan")], "c": [True, None, True]})
+    )
+    assert unmatched(table, table.columns, ("NA", "-1", "7", "true")) == ()
+    [told] = unmatched(table, table.columns, ("na",))
+    assert told.startswith("--missing na: no cell of 'a', 'b', 'c' is 'na'")
+    assert len(unmatched(table, ["b"], ("NA", "-1", "true"))) == 3
+    wide = scan(pa.table({f"m{j}": ["x", "NA" if j == 450 else "y"] for j in range(451)}))
+    assert unmatched(wide, wide.columns, ("NA",)) == ()

@@ -85,7 +85,7 @@ def told(work):
     for ask in asks:
         if ask.number not in {one for one, _ in work.session.answers}:
             work.answer(ask.number, work.label_of("1"), reader="1")
-    body = work.result(final=False).to_dict()
+    body = work.result().to_dict()
     body["reading"].pop("how")  # what was kept is not found again, but known
     return asks, work.shown(asks), body, work.task.notes
 
@@ -114,11 +114,11 @@ def test_a_session_is_the_same_with_and_without_what_was_kept(
 def test_labels_that_were_there_are_found_again(tmp_path, monkeypatch, kind, origin):
     monkeypatch.chdir(tmp_path)
     with started(tmp_path, kind, origin=origin, labelled=30) as work:
-        first = work.result(final=False).to_dict()
+        first = work.result().to_dict()
         known = dict(work.in_table)
     with reopen(tmp_path / "s.label") as again:
         assert again.cells._file is not None
-        assert again.result(final=False).to_dict() == first
+        assert again.result().to_dict() == first
         assert again.in_table == known
 
 

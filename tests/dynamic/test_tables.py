@@ -5,9 +5,7 @@ the last ones harder; and 180 attempts by twelve people to fool a model.
 """
 
 import json
-import random
 import shlex
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -397,70 +395,3 @@ def test_a_model_in_the_loop_has_no_vote_and_is_not_judged_by_its_own_round():
     assert turned.vote.models == ("bert", "xlnet", "big")
     alone = dynamic.evaluate(wide([np.zeros(N, int)], ("looped",)), models="looped")
     assert "by design" in alone.verdict
-
-
-# Random logs: read right at once, or asked about; never read wrong in silence.
-
-PAIRS = [(1, 0), ("right", "wrong"), ("pass", "fail"), (True, False), ("✓", "✗"), ("Y", "N")]
-CLASSES = [list("ABCD"), ["pos", "neg"], [0, 1], ["entailment", "neutral", "contradiction"]]
-TRUTHS = ["gold", "label", "truth", "answer", "target", "gold_label", "my_gold"]
-KEYS = ["id", "item", "question_id", "uid", "prompt", "Example ID", "sample", "Unnamed: 0", "name"]
-
-
-def drawn(rng, pick):
-    """Return a table, the models that it has, and the share that the latest one gets right."""
-    n, models = int(rng.choice([30, 120, 300])), int(rng.choice([2, 3, 4]))
-    hard = rng.standard_normal(n)
-    right = [0.8 * hard + 0.6 * rng.standard_normal(n) < 0.6 + 0.15 * t for t in range(models)]
-    names = pick.choice(
-        [[f"r{t + 1}" for t in range(models)], ["gpt4", "claude", "llama", "m"][:models]]
-    )
-    aside = {
-        "topic": rng.choice(["math", "law"], n), "n_tokens": rng.integers(5, 900, n),
-        "cached": rng.integers(0, 2, n), "date": [f"2024-01-{1 + k % 28:02d}" for k in range(n)],
-        "split": ["test"] * n, "flagged": rng.choice(["yes", "no"], n),
-    }  # fmt: skip
-    more = {name: list(aside[name]) for name in pick.sample(list(aside), pick.choice([0, 0, 1, 2]))}
-    form, (good, bad) = pick.choice(["marks", "answers", "correct", "wrong"]), pick.choice(PAIRS)
-    table = {pick.choice(KEYS): [f"q{k}" for k in range(n)]}
-    if form == "marks":
-        table |= {a: np.where(row, good, bad).tolist() for a, row in zip(names, right, strict=True)}
-    elif form == "answers":
-        words = pick.choice(CLASSES)
-        true = rng.integers(0, len(words), n)
-        off = (true + 1 + rng.integers(0, len(words) - 1, n)) % len(words)
-        table[pick.choice(TRUTHS)] = [words[k] for k in true]
-        table |= {
-            a: [words[k] for k in np.where(row, true, off)]
-            for a, row in zip(names, right, strict=True)
-        }
-    else:
-        table = {name: cells * models for name, cells in table.items()}
-        table[pick.choice(["round", "Round", "iteration"])] = np.repeat(range(models), n).tolist()
-        good, bad = pick.choice([(1, 0), ("yes", "no"), (True, False)])[
-            :: 1 if form == "correct" else -1
-        ]
-        table[pick.choice([form, f"is_{form}"])] = np.where(
-            np.concatenate(right), good, bad
-        ).tolist()
-        more = {name: cells * models for name, cells in more.items()}
-    order = [*table, *more]
-    pick.shuffle(order)
-    listed = [name for name in order if name in names]
-    last = names.index(listed[-1]) if listed and not names[0].startswith("r") else models - 1
-    return {name: (table | more)[name] for name in order}, models, float(right[last].mean())
-
-
-def test_random_logs_are_read_right_or_asked_about():
-    rng, pick, seen = np.random.default_rng(2026), random.Random(2026), Counter()
-    for _ in range(60):
-        table, models, accuracy = drawn(rng, pick)
-        try:
-            found = dynamic.evaluate(table)
-        except AskError:
-            seen["asked"] += 1
-            continue
-        assert len(found.models) == models, (list(table), found.models)
-        assert found.rounds[-1].accuracy == pytest.approx(accuracy), (list(table), found.verdict)
-        seen["right"] += 1
-    assert seen["right"] >= 48, seen

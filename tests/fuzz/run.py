@@ -1,7 +1,9 @@
 """Run the fuzzer: ``python -m tests.fuzz.run --files 20000`` (``make fuzz``).
 
 Every case is a file and a call of the command line. A finding is a traceback, an internal error
-(exit code 70), a crash of the process, a hang, or a count that is not the number of rows.
+(exit code 70), a crash of the process, a hang, or a count that is not the number of rows. With
+``--same`` a case is one table written in nine ways that mean the same, and a finding is an answer, or
+an exit code, that is not that of the first.
 
 Cases run in worker processes, several hundred in one (what one file breaks, the next one shows) or
 one in each (``--per-process 1``: forked, where the system can, from a worker that has imported the
@@ -25,8 +27,10 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from tests.fuzz.tables import Case, case
+from tests.checks.checks import differences
+from tests.fuzz.tables import Case, case, same
 
 ALLOWED = (0, 1, 2, 10, 11)
 MOST_MEMORY = 8 << 30
@@ -86,6 +90,35 @@ def fault(one: Case, outcome: Outcome) -> str | None:
         long = "one row per vote" in outcome.err  # a long table is pivoted
         if found != one.rows and not long:
             return f"silent row loss: {found} of {one.rows} rows"
+    return None
+
+
+def _without_notes(answer: Any) -> Any:
+    if isinstance(answer, list):
+        return [_without_notes(one) for one in answer]
+    if isinstance(answer, dict):
+        return {key: _without_notes(held) for key, held in answer.items() if key != "notes"}
+    return answer
+
+
+def moved(number: int, seed: int, home: Path) -> str | None:
+    """Say which way of writing one table changed its answer, None if none did."""
+    known: tuple[int, Any] | None = None
+    for one in same(number, seed):
+        folder = home / one.name
+        folder.mkdir()
+        done = call(one, folder)
+        if (wrong := fault(one, done)) is not None:
+            return f"{one.name}: {wrong}"
+        # Notes say how a file was read, which is what differs here, like its name.
+        said = done.out.replace(one.name, "FILE")
+        answer = _without_notes(json.loads(said)) if done.code == 0 else None
+        if known is None:
+            known = done.code, answer
+            continue
+        found = list(differences(known[1], answer))
+        if done.code != known[0] or found:
+            return f"moved: {one.arguments}: exit {known[0]} then {done.code}; {found[:3]}"
     return None
 
 
@@ -195,6 +228,14 @@ def _chunk(start: int, stop: int, seed: int, *, each: bool) -> Iterator[tuple[in
     return running + 1
 
 
+def _all_moved(first: int, files: int, seed: int) -> Iterator[tuple[int, str]]:
+    for number in range(first, first + files):
+        with tempfile.TemporaryDirectory() as home:
+            found = moved(number, seed, Path(home))
+        if found is not None:
+            yield number, found
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Fuzz, print what was found, and return 1 if anything was."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -202,6 +243,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--per-process", type=int, default=500)
+    parser.add_argument("--same", action="store_true", help="one table written in nine ways")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--show", type=int, help="print one case and how it goes")
     given = parser.parse_args(arguments)
@@ -218,9 +260,10 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     began = time.monotonic()
     kinds: Counter[str] = Counter()
-    for number, found in findings(
-        given.files, seed=given.seed, first=given.first, per_process=given.per_process
-    ):
+    every = findings(given.files, seed=given.seed, first=given.first, per_process=given.per_process)
+    if given.same:
+        every = _all_moved(given.first, given.files, given.seed)
+    for number, found in every:
         kinds[found.partition(":")[0]] += 1
         sys.stdout.write(f"case {number}: {found}\n")
         sys.stdout.flush()

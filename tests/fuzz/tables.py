@@ -280,6 +280,48 @@ FORMATS: dict[str, Callable[[random.Random, list[str], list[list[str]]], Any]] =
 }
 
 
+def same(number: int, seed: int = 0) -> list[Case]:
+    """Return a table that a verb answers, and the same table written in other ways."""
+    rng = random.Random(f"same:{seed}:{number}")
+    header, rows = _likely(rng)
+    # What one of the formats cannot hold: a name twice, a line end that is no line's end.
+    header = [f"{name}{j}" if name in header[:j] else name for j, name in enumerate(header)]
+    rows = [["odd" if set(cell) & set("\r\n") else cell for cell in row] for row in rows]
+    verb, *options = rng.choice(
+        [
+            ("tally",),
+            ("judge", "--truth", "gold"),
+            ("compare", "--truth", "gold"),
+            ("bound", "--prediction", "gpt", "--truth", "gold"),
+            ("audit",),
+        ]
+    )
+    lines = [json.dumps(dict(zip(header, row, strict=True))) + "\n" for row in rows]
+    plain = _written(header, rows)
+    written = {
+        "plain.csv": plain,
+        "bom.csv": b"\xef\xbb\xbf" + plain,
+        "quoted.csv": _written(header, rows, quoting=csv.QUOTE_ALL),
+        "windows.csv": _written(header, rows, lineterminator="\r\n"),
+        "semicolons.csv": _written(header, rows, delimiter=";"),
+        "tabs.tsv": _written(header, rows, delimiter="\t"),
+        "packed.csv.gz": gzip.compress(plain, mtime=0),
+        "lines.ndjson": "".join(lines).encode("utf-8", "surrogatepass"),
+        "blank-end.ndjson": ("".join(lines) + "\n\n").encode("utf-8", "surrogatepass"),
+    }
+    return [
+        Case(number, name, content, (verb, name, *options, "--json"), len(rows))
+        for name, content in written.items()
+    ]
+
+
+def _written(header: list[str], rows: list[list[str]], **dialect: Any) -> bytes:
+    stream = io.StringIO(newline="")
+    writer = csv.writer(stream, **{"lineterminator": "\n", **dialect})
+    writer.writerows([header, *rows])
+    return stream.getvalue().encode("utf-8", "surrogatepass")
+
+
 def _damaged(rng: random.Random, content: bytes) -> tuple[bytes, bool]:
     """Return damaged content, and whether a reader can still tell how many rows there were."""
     data = bytearray(content)

@@ -23,6 +23,11 @@ def test_no_traceback_no_crash_no_hang_no_row_lost(first, tmp_path):
         assert fault(one, call(one, folder)) is None, f"case {number}: {one.arguments}"
 
 
+@pytest.mark.parametrize("number", range(8))
+def test_one_table_written_in_nine_ways_has_one_answer(number, tmp_path):
+    assert run.moved(number, 0, tmp_path) is None
+
+
 def test_a_case_is_made_again_by_its_number():
     assert case(17) == case(17)
     assert case(17) != case(17, seed=1)

@@ -173,13 +173,6 @@ def test_a_name_with_glob_signs_means_that_one_file(tmp_path: Path, name: str, k
         assert table.relation.fetchall() == [(2,)]
 
 
-def test_files_of_two_formats_are_refused(tmp_path: Path) -> None:
-    pq.write_table(pa.table({"a": [1]}), tmp_path / "a.parquet")
-    (tmp_path / "a.csv").write_text("a\n1\n")
-    with pytest.raises(InputError, match="one format at a time"):
-        scan([tmp_path / "a.csv", tmp_path / "a.parquet"])
-
-
 def test_a_saved_tally_is_refused_with_the_verb_that_takes_it(tmp_path: Path) -> None:
     schema = pa.schema([("a", pa.int8())], metadata={"tallystick.format": "1"})
     pa.feather.write_feather(
@@ -195,8 +188,10 @@ def test_duplicate_and_far_too_many_columns_are_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table([[1], [2]], names=["a", "A"]), tmp_path / "a.parquet")
     with pytest.raises(InputError, match="alike but for case"):
         scan(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match="2,001 columns, more than 2,000"):
-        scan(pa.table([[1]] * 2_001, names=[f"c{i}" for i in range(2_001)]))
+    with pytest.raises(InputError, match="has 'a' twice"):
+        scan(pa.table([[1], [2]], names=["a", "a"]))
+    most = [f"c{i}" for i in range(2_000)]
+    assert scan(pa.table([[1]] * 2_000, names=most)).columns == tuple(most)
 
 
 @pytest.mark.parametrize("statistics", [True, False])

@@ -7,12 +7,15 @@ import random
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import openpyxl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tallystick.errors import FormatError, InputError, TallystickError
 from tallystick.table import Tally, scan
+from tallystick.table.engine import _database, connect
 
 
 def test_a_flipped_bit_of_a_saved_tally_never_gives_other_counts(tmp_path: Path) -> None:
@@ -99,3 +102,43 @@ def test_a_file_whose_name_is_not_utf_8_is_read(tmp_path: Path) -> None:
     with scan(path) as table:
         assert table.relation.fetchall() == [("1", "yes")]
         assert table.source.encode("utf-8").endswith("caf\ufffd.csv".encode())
+
+
+TABLE = pa.table(
+    {"a": ["yes", "no", "maybe"] * 40, "b": ["x", None, "y"] * 40, "l": [[1, 2]] * 120}
+)
+
+
+def arrow(path, *, stream=False):
+    make = pa.ipc.new_stream if stream else pa.ipc.new_file
+    with make(str(path), TABLE.schema) as writer:
+        writer.write_table(TABLE)
+
+
+def counted(path):
+    return Tally.of(path, columns=["a", "b"], apart=["a", "b"])
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_wild_offsets_are_refused_and_the_next_file_is_read(tmp_path, stream):
+    """An offset outside the file used to end the process."""
+    good, bad = tmp_path / "good.arrow", tmp_path / "bad.arrow"
+    arrow(good, stream=stream)
+    content = good.read_bytes()
+    offsets = np.arange(0, 4, dtype="<i4")
+    offsets[:] = [0, 3, 5, 10]  # of yes, no, maybe
+    place = content.find(offsets.tobytes())
+    assert place > 0
+    bad.write_bytes(content[:place] + b"\xff\xff\xff\x7f" * 4 + content[place + 16 :])
+    with pytest.raises(TallystickError, match=r"bad.arrow is a truncated or damaged Arrow file"):
+        counted(bad)
+    assert counted(good).n == 120
+
+
+def test_a_database_that_closed_for_good_is_opened_again(tmp_path):
+    good = tmp_path / "good.parquet"
+    pq.write_table(TABLE.drop_columns("l"), good)
+    connect()
+    _database(os.getpid()).close()
+    with scan(good) as table:
+        assert table.query("select count(*) from rows") == [(120,)]

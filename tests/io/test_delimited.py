@@ -117,11 +117,6 @@ def test_the_separator_is_found_by_content_then_by_name(
     assert _scan(tmp_path / name, content).columns == columns
 
 
-def test_an_unusual_separator_is_told(tmp_path: Path) -> None:
-    table = _scan(tmp_path / "a.csv", b"a;b\n1;2\n")
-    assert [note.split(": ")[1] for note in table.notes] == ["columns are separated by a semicolon"]
-
-
 def test_two_possible_separators_are_not_guessed_between(tmp_path: Path) -> None:
     content = b"a,b;c\n1,2;3\n"
     with pytest.raises(
@@ -129,6 +124,8 @@ def test_two_possible_separators_are_not_guessed_between(tmp_path: Path) -> None
     ):
         _scan(tmp_path / "a.txt", content)
     assert _scan(tmp_path / "a.txt", content, delimiter=";").columns == ("a,b", "c")
+    [note] = _scan(tmp_path / "a.csv", b"a;b\n1;2\n").notes
+    assert note.endswith("columns are separated by a semicolon")
 
 
 @pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", "é"])
@@ -158,8 +155,8 @@ def test_a_nameless_column_gets_a_name_and_a_note(tmp_path: Path) -> None:
         ("a,A", "has both 'a' and 'A', alike but for case"),
         (",column_1", "'column_1' twice"),
         (
-            ",".join(f"c{i}" for i in range(100_000)),
-            "has 100,000 columns, more than 2,000. Items go in rows",
+            ",".join(f"c{i}" for i in range(2_001)),
+            "has 2,001 columns, more than 2,000. Items go in rows",
         ),
     ],
 )
@@ -292,14 +289,3 @@ def test_a_spool_that_fails_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError):
         fail()
     assert [path.exists() for path in spool.paths] == [False]
-
-
-def test_a_million_rows_take_seconds(tmp_path: Path) -> None:
-    import time
-
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"item,a,b\n" + b"".join(b"%d,x,y\n" % i for i in range(1_000_000)))
-    start = time.perf_counter()
-    with scan(path) as table:
-        assert table.query("select count(*) from rows") == [(1_000_000,)]
-    assert time.perf_counter() - start < 20

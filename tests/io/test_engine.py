@@ -50,13 +50,6 @@ def _python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_wrong_memory_size_is_refused_by_name() -> None:
-    done = _python(
-        "from tallystick.table.engine import connect; connect()", TALLYSTICK_MEMORY="lots"
-    )
-    assert "TALLYSTICK_MEMORY must be a size such as 512MB or 4GB, got 'lots'" in done.stderr
-
-
 def test_the_scratch_folder_goes_with_the_process() -> None:
     code = "from tallystick.table.engine import scratch; print(scratch())"
     done = _python(code)

@@ -6,14 +6,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.table import engine as memory
-from tallystick.table.engine import engine_memory, fits, memory_limit, require
-
-
-def test_half_of_the_machine_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TALLYSTICK_MEMORY", raising=False)
-    monkeypatch.setattr(memory, "_machine", lambda: 8_000)
-    assert memory_limit() == 4_000
-    assert engine_memory() == 2_000
+from tallystick.table.engine import fits, memory_limit, require
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import duckdb
@@ -23,12 +22,6 @@ def test_a_relation_of_any_connection_can_be_scanned() -> None:
 def test_other_objects_are_refused() -> None:
     with pytest.raises(InputError, match=r"data must be a mapping .* or a path, got a object"):
         scan(object())
-
-
-def test_digests_are_those_of_the_files_as_they_lie(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_bytes(b"a,b\n1,2\n")
-    assert scan(path).digests() == {str(path): hashlib.sha256(b"a,b\n1,2\n").hexdigest()}
 
 
 def test_csv_files_of_a_glob_are_matched_by_name_and_counted_by_file(tmp_path: Path) -> None:

@@ -33,21 +33,3 @@ def test_without_labels_the_items_on_which_judges_differ_are_listed():
     cases = cases_of(result, data)
     assert cases.total == 60
     assert cases.cases[0].summary == "2 of 3 judges say bad"
-
-
-def test_the_folds_open_with_the_judges_and_their_rates_by_label():
-    _, result = answered(["good", "good", "bad"] * 10 + [None] * (N - 30))
-    first = result.folds()[0]
-    assert first.title == "Judges"
-    assert [row["judge"] for row in first.rows] == ["gpt", "claude", "llama"]
-    assert first.units["on good"] == "share"
-    assert all(section.line for section in result.folds())
-    assert result.basis.startswith("95% intervals from 30 random labels")
-
-
-def test_the_opening_has_every_sentence_of_the_verdict():
-    _, result = answered(["good", "good", "bad"] * 10 + [None] * (N - 30))
-    opening = result.opening
-    for part in (opening.answer, opening.open):
-        assert part in result.verdict
-    assert sorted(opening.verdict.split()) == sorted(result.verdict.split())

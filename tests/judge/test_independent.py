@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
-from tallystick.results import Unknown
 from tallystick.table import Tally
 from tallystick.verbs.judge import independent
 
@@ -36,16 +35,6 @@ def test_independent_judges_are_recovered_exactly_with_both_points(prevalence, a
     mirror = point.mirror()
     assert result.solutions[1].prevalence["a"] == pytest.approx(float(mirror.prevalence), abs=1e-9)
     assert result.trios["unresolved root"] == 0
-
-
-def test_nothing_is_nan_at_a_prevalence_of_one_half():
-    result = independent(
-        table(three("1/2", ("9/10", "9/10"), ("4/5", "4/5"), ("7/10", "7/10"))),
-        judges=["x", "y", "z"],
-    )
-    numbers = [part.estimate for score in result.judges for part in score.per_label.values()]
-    assert np.isfinite(numbers).all()
-    assert result.prevalence["a"].estimate == pytest.approx(0.5)
 
 
 def test_the_branch_is_chosen_and_named():
@@ -120,21 +109,3 @@ def test_one_or_two_judges_are_refused_with_the_way_out():
     votes = Tally.of({"x": [0, 1, 1], "y": [0, 1, 0]})
     with pytest.raises(NotIdentifiable, match="logical"):
         independent(votes)
-
-
-def test_three_labels_are_refused_by_name():
-    votes = Tally.of({"x": [0, 1, 2], "y": [0, 1, 2], "z": [0, 2, 1]})
-    with pytest.raises(InputError, match="independent is for two labels"):
-        independent(votes)
-
-
-def test_many_judges_give_medians_and_no_interval():
-    point = Point(
-        prevalence="2/5",
-        accuracy={f"j{k}": (f"{70 + 3 * k}/100", f"{90 - 4 * k}/100") for k in range(5)},
-    )
-    data = simulate(point).independent_draws(32000, rng=3)
-    found = independent(Tally.of(data), truth=None, judges=list(point.names))
-    for score, (a, b) in zip(found.judges, point.accuracy.values(), strict=True):
-        assert isinstance(score.interval, Unknown)
-        assert score.accuracy == pytest.approx(0.4 * float(a) + 0.6 * float(b), abs=0.02)

@@ -1,16 +1,13 @@
 import csv
 
 import numpy as np
-import pytest
 
 from tallystick.results import Unknown
-from tallystick.stats.latent_calibrate import calibrate
-from tallystick.stats.latent_headline import fit_unreadable, support
 from tallystick.table import Tally, read
 from tallystick.table.panel import Panel
 from tallystick.verbs.judge import CAPABILITY, evaluate
 from tallystick.verbs.judge.answer import item_columns
-from tallystick.verbs.judge.label_free import item_support, labels_by_pattern, support_by_shares
+from tallystick.verbs.judge.label_free import support_by_shares
 
 
 def fooled(n=1200, labels=100, rng=2):
@@ -45,28 +42,6 @@ def test_with_labels_probabilities_are_calibrated_where_a_model_would_say_one():
     sure = stated > 0.9
     assert not sure.any() or right[sure].mean() > 0.8
     assert stated.max() <= 0.995
-
-
-def test_without_labels_the_column_is_called_support():
-    stated, _, name = stated_and_right(0, 2)
-    assert name == "support"
-    assert stated.max() < 1
-
-
-def test_nineteen_labels_are_too_few_for_probabilities():
-    assert stated_and_right(19, 3)[2] == "support"
-    assert stated_and_right(20, 3)[2] == "probability"
-
-
-def test_probabilities_equal_those_of_the_calibrator():
-    table, _ = fooled()
-    panel = Panel.of(Tally.of(table), truth="gold")
-    blind = panel.blind
-    given = support(fit_unreadable(blind.codes, blind.counts, n_labels=2))
-    found = item_support(panel, given)
-    found_directly = calibrate(given, labels_by_pattern(panel), votes=blind.codes)
-    direct = found_directly.probability.max(axis=1)
-    assert [found.columns["probability"][k] for k in blind.place] == pytest.approx(direct)
 
 
 def test_the_calibration_error_is_reported_with_its_noise():

@@ -5,14 +5,9 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from tallystick.errors import NotIdentifiable
 from tallystick.results import Unknown
-from tallystick.stats.latent_checks import misfit
-from tallystick.stats.latent_headline import blend, fit_unreadable
 from tallystick.table import Tally
-from tallystick.table.panel import Panel
-from tallystick.verbs.judge import evaluate, label_free
-from tallystick.verbs.judge.label_free import fit_vote_model, sample_items
+from tallystick.verbs.judge import evaluate
 
 HOME = "tallystick.verbs.judge.label_free"
 """The file: its function has the same name."""
@@ -29,19 +24,6 @@ def simulated(n=600, accuracy=(0.9, 0.85, 0.8, 0.75), rng=1, ties=0.0):
     return votes, np.array(["no", "yes"])[truth]
 
 
-def test_the_numbers_are_those_of_the_headline():
-    votes, _ = simulated()
-    panel = Panel.of(Tally.of(votes))
-    fit = fit_unreadable(panel.codes, panel.counts, n_labels=2)
-    ratio = misfit(fit.plain, rng=0).ratio
-    found = blend(fit, pull=float(np.clip(ratio - 1, 0, 1)), ratio=ratio)
-    result = label_free(Tally.of(votes), rng=0)
-    assert [score.accuracy for score in result.judges] == pytest.approx(found.accuracy)
-    assert [score.range[0] for score in result.judges] == pytest.approx(found.low)
-    assert [share.estimate for share in result.prevalence.values()] == pytest.approx(found.balance)
-    assert result.judges[0].per_label["no"].estimate == pytest.approx(found.per_label[0, 0, 0])
-
-
 def test_evaluate_cuts_the_range_to_what_logic_allows():
     votes, _ = simulated()
     for score in evaluate(Tally.of(votes)).judges:
@@ -50,8 +32,8 @@ def test_evaluate_cuts_the_range_to_what_logic_allows():
 
 def test_two_judges_are_refused_because_agreement_says_nothing_of_truth():
     votes, _ = simulated(accuracy=(0.9, 0.8))
-    with pytest.raises(NotIdentifiable, match="three are needed"):
-        label_free(Tally.of(votes))
+    result = evaluate(Tally.of(votes))
+    assert (result.method, result.decision) == ("logical", "unknowable")
 
 
 def test_votes_that_are_never_true_do_not_become_a_label():
@@ -67,11 +49,6 @@ def test_votes_that_are_never_true_do_not_become_a_label():
         assert isinstance(score.interval, Unknown)
 
 
-def test_a_tie_that_is_declared_a_label_is_one():
-    votes, _ = simulated(ties=0.08)
-    assert set(evaluate(votes, labels=["no", "yes", "tie"]).prevalence) == {"no", "yes", "tie"}
-
-
 def test_with_labels_ties_count_as_not_right():
     votes, truth = simulated(500, ties=0.1)
     result = evaluate({**votes, "gold": truth.tolist()}, truth="gold", never_true="tie")
@@ -80,17 +57,6 @@ def test_with_labels_ties_count_as_not_right():
     assert first.accuracy == pytest.approx((said == truth).mean())
     assert first.when_answered.estimate == pytest.approx((said == truth)[said != "tie"].mean())
     assert any("never be true count as votes" in text for text in result.assumptions)
-
-
-def test_dawid_skene_says_if_and_gives_no_interval():
-    votes, truth = simulated(1000, ties=0.07)
-    found = evaluate(votes, method="dawid-skene")
-    assert found.verdict.startswith("If errors were independent")
-    for score in found.judges:
-        assert isinstance(score.interval, Unknown)
-        said = np.array(votes[score.name])
-        assert score.answered == pytest.approx((said != "tie").mean())
-        assert score.accuracy == pytest.approx((said == truth).mean(), abs=0.05)
 
 
 def test_where_the_votes_refute_the_model_the_plain_majority_is_the_support():
@@ -103,12 +69,6 @@ def test_where_the_votes_refute_the_model_the_plain_majority_is_the_support():
     for place, level in enumerate(result.learnt["support"]):
         said = [patterns.labels[n][patterns.codes[place, j]] for j, n in enumerate(patterns.names)]
         assert level == pytest.approx(max(said.count("no"), said.count("yes")) / 5, abs=1e-6)
-
-
-def test_methods_for_answers_say_that_they_leave_ties_aside():
-    votes, _ = simulated(ties=0.05)
-    result = evaluate(votes, method="independent")
-    assert any("count as no vote in this method" in text for text in result.assumptions)
 
 
 def test_models_of_many_patterns_see_a_random_part_and_say_so(monkeypatch):
@@ -125,25 +85,6 @@ def test_models_of_many_patterns_see_a_random_part_and_say_so(monkeypatch):
     assert all(score.votes == 1500 for score in result.judges)
     assert all(level is not None for level in result.learnt["support"])
     assert evaluate(votes, seed=4).to_dict() == result.to_dict()
-
-
-def test_a_part_of_the_items_is_drawn_without_replacement():
-    votes, _ = simulated()
-    panel = Panel.of(Tally.of(votes))
-    part = sample_items(panel, most=10, rng=1)
-    assert part.n == 10
-    whole = dict(zip(map(tuple, panel.codes.tolist()), panel.counts, strict=True))
-    for codes, count in zip(part.codes.tolist(), part.counts, strict=True):
-        assert count <= whole[tuple(codes)]
-
-
-def test_support_of_all_patterns_follows_from_a_part():
-    votes, _ = simulated()
-    panel = Panel.of(Tally.of(votes))
-    full = fit_vote_model(panel, panel, rng=0)
-    again = fit_vote_model(panel, sample_items(panel, most=15, rng=1), rng=0)
-    assert again.support.support.shape == full.support.support.shape
-    assert np.allclose(again.support.support.sum(axis=1), 1)
 
 
 def test_patterns_that_the_sample_has_not_shown_get_a_consensus(monkeypatch):

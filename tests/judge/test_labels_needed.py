@@ -1,9 +1,7 @@
 import numpy as np
 import pytest
 
-from tallystick.table import Tally
 from tallystick.verbs.judge import evaluate
-from tallystick.verbs.judge.few_labels import labels_needed_first
 
 
 def panel(n, accuracy, labelled, rng=1):
@@ -50,17 +48,3 @@ def test_the_forecast_of_the_leader_tells_it_more_often_than_not():
         again = evaluate(panel(4000, (0.9, 0.8, 0.7), 60 + more, rng=seed), truth="gold")
         told += not again.rivals
     assert told >= 5
-
-
-def test_first_labels_are_counted_at_the_level_and_within_the_table():
-    assert labels_needed_first([np.nan], 10, alpha=0.05).precision == 10
-    at = [labels_needed_first([0.8], 1000, alpha=a).precision for a in (0.2, 0.05, 0.01)]
-    assert at == sorted(at)
-
-
-def test_the_text_says_both_forecasts():
-    result = evaluate(Tally.of(panel(2000, (0.85, 0.8, 0.75), 60)), truth="gold")
-    line = next(text for text in result.details() if text.startswith("Labels:"))
-    assert "± 5 points" in line
-    assert "tell the leader" in line
-    assert "1,940 items are unlabelled" in line

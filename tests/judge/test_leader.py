@@ -1,10 +1,8 @@
 import numpy as np
-import pytest
 
-from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
 from tallystick.stats.few_labels import accuracies
 from tallystick.table import Tally
-from tallystick.verbs.judge import evaluate, few_labels
+from tallystick.verbs.judge import evaluate, grade
 from tallystick.verbs.judge.few_labels import leader, leader_of
 
 
@@ -22,8 +20,8 @@ def lucky(n=300):
 def test_a_judge_with_few_votes_does_not_lead_however_lucky():
     for answer in (
         evaluate(Tally.of(lucky()), judges=(*"xyz", "lucky"), truth="gold"),
-        few_labels(Tally.of(lucky()), truth="gold"),
-        few_labels(Tally.of(lucky()), truth="gold", certified=True),
+        grade(Tally.of(lucky()), truth="gold"),
+        grade(Tally.of(lucky()), truth="gold", certified=True),
     ):
         assert answer.leader == "x", answer.method
         assert answer.rivals[0] == "lucky"
@@ -40,36 +38,6 @@ def test_all_labels_are_still_a_sample_of_new_items():
     assert few.interval.low < 0.25
 
 
-def test_a_leader_above_all_others_is_right_most_often():
-    point = Point(
-        prevalence="1/2",
-        accuracy={"x": ("19/20", "19/20"), "y": ("3/4", "3/4"), "z": ("7/10", "7/10")},
-    )
-    result = few_labels(Tally.of(simulate(point).independent_draws(2000, rng=1)), truth="truth")
-    assert result.verdict.startswith("x is the most accurate of your three judges: 94.8%")
-    assert "Not settled" not in result.verdict
-
-
-def test_one_judge_is_not_the_best_of_anything():
-    votes = Tally.of({"x": [0, 1] * 20, "gold": [0, 1] * 18 + [1, 0] * 2})
-    assert "x is right on 90.0%" in few_labels(votes, truth="gold").verdict
-
-
-@pytest.mark.parametrize(
-    ("high", "rivals"),
-    [
-        ([0.9, 0.7, 0.7, 0.7, 0.7], ""),
-        ([0.9, 0.85, 0.7, 0.7, 0.7], "b"),
-        ([0.9, 0.85, 0.86, 0.7, 0.7], "cb"),
-        ([0.9, 0.85, 0.86, 0.87, 0.7], "dcb"),
-        ([0.9, 0.85, 0.86, 0.87, 0.88], "edcb"),
-    ],
-)
-def test_rivals_are_those_whose_range_reaches_the_leader(high, rivals):
-    found = leader("abcde", np.array([0.8, 0.1, 0.1, 0.1, 0.1]), np.array(high))
-    assert (found.name, "".join(found.rivals)) == ("a", rivals)
-
-
 def test_a_judge_of_whom_nothing_is_known_never_leads_and_is_not_excluded():
     nothing = np.full(2, np.nan)
     assert leader("ab", nothing, nothing) is None
@@ -82,11 +50,11 @@ def test_judges_on_the_same_items_are_told_apart_by_where_they_differ():
     truth = np.zeros(80, int)
     table = {"x": np.arange(80) >= 60, "y": np.arange(80) >= 44}
     votes = {name: wrong.astype(int) for name, wrong in table.items()}
-    result = few_labels(Tally.of({**votes, "gold": truth}), truth="gold")
+    result = grade(Tally.of({**votes, "gold": truth}), truth="gold")
     assert result.rivals == ()
     # One blank vote changes one item of eighty, and not the answer.
     apart = {**votes, "y": [None if i == 79 else v for i, v in enumerate(votes["y"].tolist())]}
-    assert few_labels(Tally.of({**apart, "gold": truth}), truth="gold").rivals == ()
+    assert grade(Tally.of({**apart, "gold": truth}), truth="gold").rivals == ()
 
 
 def test_a_wrong_sole_leader_is_named_at_most_as_often_as_alpha():

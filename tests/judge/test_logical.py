@@ -112,20 +112,6 @@ def test_two_judges_that_disagree_cannot_both_be_good():
     assert "disagree on 80.0%" in result.verdict
 
 
-def test_one_item_and_one_judge_give_the_strongest_true_statement():
-    result = logical(Tally.of({"x": [0]}), labels=[1])
-    assert result.decision == "unknowable"
-    assert "exclude nothing" in result.verdict
-
-
 def test_weights_are_refused():
     with pytest.raises(InputError, match="weighted"):
         logical(Tally.of({"x": [0, 1], "w": [0.5, 1.0]}, weight="w"))
-
-
-def test_missing_votes_are_allowed():
-    result = logical(
-        Tally.of({"x": [0, 1, None, 1], "y": [0, 0, 0, None]}), prevalence={0: (0.75, 1.0)}
-    )
-    assert list(result.judges[0].interval) == pytest.approx([0, 2 / 3])
-    assert list(result.judges[1].interval) == pytest.approx([2 / 3, 1])

@@ -70,15 +70,6 @@ def test_grades_get_weighted_kappa_and_bias_against_the_truth():
     assert first.bias.interval.low > 0.2
 
 
-def test_labels_without_order_have_no_ordinal_statistics():
-    found = evaluate(
-        Tally.of({"a": ["x", "y", "z"], "b": ["x", "y", "y"]}), judges=("a", "b")
-    ).agreement
-    assert not found.ordinal
-    assert found.pairs[0].weighted_kappa is None
-    assert "krippendorff_alpha_ordinal" not in found.between
-
-
 @pytest.mark.parametrize("write", [int, str])
 def test_numbers_are_grades_if_votes_that_differ_are_near(write):
     draw = np.random.default_rng(5)
@@ -103,19 +94,3 @@ def test_kappa_of_a_rare_label_comes_with_a_warning():
 def test_weights_that_are_not_items_have_no_agreement():
     votes = Tally.of({"a": [0, 1], "b": [0, 1], "w": [0.5, 1.5]}, columns=["a", "b"], weight="w")
     assert panel_agreement(Panel.of(votes), alpha=0.05) is None
-
-
-def test_judges_without_a_common_item_say_so():
-    votes = {"a": [0, 1, None, None], "b": [None, None, 0, 1], "c": [0, 1, 0, 1]}
-    pair = evaluate(Tally.of(votes), judges=tuple("abc")).agreement.pairs[0]
-    assert pair.n_items == 0
-    assert "no item has a vote of a and of b" in pair.raw.estimate.reason
-
-
-def test_rates_have_their_usual_names():
-    votes = {"a": ["pass", "fail"] * 30, "b": ["pass", "pass"] * 30, "gold": ["pass", "fail"] * 30}
-    result = evaluate(votes, judges=("a", "b"), truth="gold")
-    assert result.positive == "pass"
-    assert [score.tpr.estimate for score in result.judges] == [1.0, 1.0]
-    assert [score.tnr.estimate for score in result.judges] == [1.0, 0.0]
-    assert "true positive rate (TPR)" in "\n".join(result.details())

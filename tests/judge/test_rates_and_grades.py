@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from tallystick.table import Tally
-from tallystick.table.panel import Panel
-from tallystick.verbs.judge import evaluate, few_labels, grade
-from tallystick.verbs.judge.few_labels import consistent, leader_of
+from tallystick.verbs.judge import grade
+from tallystick.verbs.judge.few_labels import consistent
 
 
 def table(seed, *, n=400, labels=60, blank=0.0):
@@ -25,7 +24,7 @@ def table(seed, *, n=400, labels=60, blank=0.0):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_accuracy_is_the_mean_of_the_rates_by_label(seed):
-    result = few_labels(table(seed), truth="gold")
+    result = grade(table(seed), truth="gold")
     shares = [result.prevalence[key].estimate for key in "01"]
     for score in result.judges:
         rates = [score.per_label[key].estimate for key in "01"]
@@ -38,7 +37,7 @@ def test_accuracy_is_the_mean_of_the_rates_by_label(seed):
 
 @pytest.mark.parametrize("seed", range(8))
 def test_accuracy_lies_between_the_rates_of_a_judge_that_skips_items(seed):
-    for score in few_labels(table(seed, blank=0.3), truth="gold").judges:
+    for score in grade(table(seed, blank=0.3), truth="gold").judges:
         rates = [score.per_label[key].estimate for key in "01"]
         assert min(rates) - 1e-9 <= score.accuracy <= max(rates) + 1e-9
 
@@ -74,13 +73,6 @@ def test_judges_of_grades_are_ranked_by_their_distance_and_not_by_exact_match():
     assert any("labels 1 to 5 are grades in order" in one for one in result.assumptions)
 
 
-def test_few_numbers_are_names_and_not_grades():
-    votes = Tally.of({"a": [0, 1, 2] * 20, "b": [0, 1, 1] * 20, "gold": [0, 1, 2] * 20})
-    result = evaluate(votes, judges=("a", "b"), truth="gold")
-    assert all(score.distance is None for score in result.judges)
-    assert any("names with no order" in one for one in result.assumptions)
-
-
 def crowd(n=400, workers=30, labels=100):
     rng = np.random.default_rng(6)
     truth = rng.integers(0, 2, n)
@@ -97,20 +89,8 @@ def crowd(n=400, workers=30, labels=100):
 
 def test_workers_of_a_crowd_share_a_slope_and_are_covered():
     votes, true = crowd()
-    result = few_labels(votes, truth="gold")
+    result = grade(votes, truth="gold")
     held = [rate in score.interval for rate, score in zip(true, result.judges, strict=True)]
     assert np.mean(held) > 0.85
     assert result.labels_needed.leader is None or not result.rivals
     assert result.decision == "undecided"
-
-
-def test_a_copied_worker_is_counted_once_among_the_others():
-    votes, _ = crowd()
-    panel = Panel.of(votes, truth="gold")
-    from tallystick.stats.few_labels import accuracies
-
-    found = accuracies(panel.codes, panel.truth, counts=panel.counts)
-    assert leader_of(found, panel.names, alpha=0.05, rng=0) is not None
-    twice = np.column_stack((panel.codes, panel.codes[:, 0]))
-    again = accuracies(twice, panel.truth, counts=panel.counts).means()
-    assert again.estimate[0] == pytest.approx(again.estimate[-1], abs=1e-12)

@@ -73,34 +73,6 @@ def test_a_state_without_windows_is_refused():
         evaluate(stream(), state="x.json")
 
 
-def test_a_silent_judge_and_a_new_spelling_are_noticed():
-    data = stream(change=2600)
-    data["c"] = data["c"][:1000] + [None] * 1600
-    data["b"] = data["b"][:1200] + [f"{vote.upper()}." for vote in data["b"][1200:]]
-    told = [
-        text
-        for window in Windows(size=200, evaluation=majority).push(data)
-        for text in window.notices
-    ]
-    assert "c cast no vote on the last 25 items; before, it voted on 100.0%" in told
-    assert any(text.startswith("b began to write 'YES.'") for text in told)
-
-
-def test_small_lasting_drift_is_found_and_named():
-    draw = np.random.default_rng(5)
-    truth = draw.integers(0, 2, 6000)
-    accuracy = np.tile([0.9, 0.85, 0.8, 0.85], (6000, 1))
-    accuracy[3000:, 0] = 0.8
-    right = draw.random((6000, 4)) < accuracy
-    votes = np.where(right, truth[:, None], 1 - truth[:, None])
-    data = {name: votes[:, j].tolist() for j, name in enumerate("abcd")}
-    windows = Windows(size=1000, evaluation=majority).push(data)
-    alarm = next(one for window in windows for one in window.details)
-    assert 3000 < alarm["item"] <= 5000
-    assert alarm["range"][0] <= 3000 <= alarm["range"][1]
-    assert "a alone changed" in alarm["not_ruled_out"]
-
-
 def test_free_text_is_refused_before_memory_grows():
     held = Windows(size=600, evaluation=majority)
     with pytest.raises(InputError, match="free text"):

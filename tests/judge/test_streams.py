@@ -11,7 +11,6 @@ from tallystick.verbs.judge import (
     Windows,
     majority,
     position_bias,
-    self_consistency,
     windows,
 )
 
@@ -80,15 +79,6 @@ def test_a_window_that_cannot_be_evaluated_says_why():
     assert "every vote is 0" in window.reason
 
 
-def test_memory_does_not_grow_with_items():
-    held = Windows(size=50, evaluation=majority)
-    for k in range(40):
-        held.push(stream(120, k))
-    assert max(len(values) for values in held._rows.values()) < 50
-    assert len(held._watch.memory) <= held._watch.options.memory
-    assert len(held._watch.pending) < 25
-
-
 def test_wrong_sizes_and_foreign_columns_are_refused():
     with pytest.raises(InputError, match="size"):
         Windows(size=0)
@@ -123,16 +113,3 @@ def test_position_bias_is_found_and_named():
         position_bias(biased, pairs=pair, recorded="other")
     with pytest.raises(InputError, match="all of"):
         position_bias(Tally.of({"ab": ["A", None], "ba": [None, "B"]}), pairs=pair)
-
-
-def test_self_consistency_bounds_accuracy_whatever_the_truth():
-    rng = np.random.default_rng(1)
-    runs = {f"run{k}": rng.integers(0, 2, 50) for k in range(3)}
-    found = self_consistency(Tally.of(runs), repeats=list(runs))
-    best = max(
-        np.mean([[runs[name] == np.array(truth)] for name in runs])
-        for truth in ((np.stack(list(runs.values())).mean(axis=0) > 0.5).astype(int),)
-    )
-    assert found.best_accuracy == pytest.approx(best)
-    with pytest.raises(InputError, match="two or more"):
-        self_consistency(Tally.of(runs), repeats=["run0"])

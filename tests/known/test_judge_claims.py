@@ -9,7 +9,7 @@ import pytest
 
 from tallystick.cli import main
 from tallystick.table import Tally
-from tallystick.verbs.judge import few_labels
+from tallystick.verbs.judge import grade
 
 
 def panel(accuracy, labels, *, seed, items=400):
@@ -125,7 +125,7 @@ def test_judges_that_are_equally_good_are_told_apart_on_few_tables(accuracy, lab
     false = 0
     for seed in range(200):
         table = panel(accuracy, labels, seed=[seed, labels], items=labels)
-        false += "is the most accurate" in few_labels(Tally.of(table), truth="gold").verdict
+        false += "is the most accurate" in grade(Tally.of(table), truth="gold").verdict
     assert false <= 12
 
 
@@ -133,5 +133,5 @@ def test_a_best_judge_is_found_where_labels_show_it():
     found = 0
     for seed in range(40):
         table = panel([0.92] + [0.75] * 7, 400, seed=[seed, 9])
-        found += few_labels(Tally.of(table), truth="gold").verdict.startswith("judge_0 is the")
+        found += grade(Tally.of(table), truth="gold").verdict.startswith("judge_0 is the")
     assert found >= 36

@@ -265,25 +265,10 @@ def raw(address: str, *lines: str) -> int:
     return int(answer[1])
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [
-        ("GET /v1/keys HTTP/1.0", "Host: 127.0.0.1"),
-        ("GET /v1/keys HTTP/1.0",),
-        ("GET /v1/keys HTTP/1.1", "Host: evil.example"),
-        ("GET /v1/keys HTTP/1.1", "Host: 127.0.0.1", "Origin: http://evil.example"),
-        ("GET /v1/keys HTTP/1.1", "Host: 127.0.0.1", "Origin: null"),
-        ("GET /v1/keys HTTP/1.1", "Host: 127.0.0.1", "Via: 1.1 a"),
-        ("GET /v1/keys HTTP/1.1", "Host: 127.0.0.1", "Forwarded: for=10.0.0.1"),
-        ("GET /v1/keys HTTP/1.1", "Host: 127.0.0.1", "X-Forwarded-For: 127.0.0.1"),
-        ("GET /v1/keys HTTP/1.1", "Host: 127.0.0.1", "X-Forwarded-Port: 443"),
-        ("GET /v1/keys HTTP/1.1", "Host: 127.0.0.1", "X-Real-IP: 127.0.0.1"),
-    ],
-)
-def test_a_request_that_shows_another_way_needs_a_key(
-    open_service: Running, lines: tuple[str, ...]
-) -> None:
-    assert raw(open_service.address, *lines) == 401
+def test_a_request_of_an_old_proxy_needs_a_key(open_service: Running) -> None:
+    # test_auth.py has the headers by which newer ones are known.
+    for more in ((), ("Host: 127.0.0.1",)):
+        assert raw(open_service.address, "GET /v1/keys HTTP/1.0", *more) == 401
     own = ("Host: 127.0.0.1", "Origin: http://127.0.0.1")
     assert raw(open_service.address, "GET /v1/keys HTTP/1.1", *own) == 200
 

@@ -38,13 +38,13 @@ def test_the_round_trip_gives_an_equal_session(start, truth, tmp_path, tool):
     path = tmp_path / "export.json"
     with _answered(start, truth, "a.label") as work:
         write_asks(path, work, work.session.asks, tool=tool)
-        sent, asks, result = _said(work), work.session.asks, work.result(final=False)
+        sent, asks, result = _said(work), work.session.asks, work.result()
     with start("prevalence", name="b.label", readers=2, seed=4) as other:
         other.next(30)
         assert other.session.asks == asks
         assert _added(path, other, reader="1") == len(sent)
         assert _said(other) == sent
-        again = other.result(final=False)
+        again = other.result()
         assert _added(path, other, reader="1") == 0  # twice adds nothing
     assert (again.interval, again.anytime_interval) == (result.interval, result.anytime_interval)
 

@@ -50,7 +50,7 @@ def test_labels_that_were_drawn_at_random_are_draws(tmp_path, truth):
         assert sorted(drawn) == sorted(some)
         assert drawn != sorted(some)
         assert len(work.session.batches) > 1
-        assert isinstance(work.result(final=False).interval, Interval)
+        assert isinstance(work.result().interval, Interval)
         asks = work.next()
         assert not {ask.row for ask in asks} & some
 
@@ -94,15 +94,15 @@ def test_items_that_were_graded_at_random_are_the_first_draws_of_a_contest(tmp_p
     table, passed = _outputs(200, graded)
     with _begun(tmp_path / "s.label", table, goal, "random") as work:
         assert work.standing().read.n == 30
-        notes = work.result(final=False).notes
+        notes = work.result().notes
         assert "count as the first draws; of these 30 items are labelled throughout" in notes[0]
         drawn = {ask.row for ask in work.session.asks}
         assert not {ask.row for ask in work.next(20)} & drawn
         for ask in work.session.open_asks("1"):
             work.answer(ask.number, int(passed[ask.row]), reader="1")
-        after = work.result(final=False)
+        after = work.result()
     with reopen(tmp_path / "s.label", table) as again:
-        assert again.result(final=False).to_dict() == after.to_dict()
+        assert again.result().to_dict() == after.to_dict()
 
 
 @pytest.mark.parametrize("goal", ["difference", "best"])
@@ -111,15 +111,15 @@ def test_labels_of_unknown_origin_answer_an_item_once_it_is_drawn(tmp_path, goal
     table, passed = _outputs(200, graded)
     with _begun(tmp_path / "s.label", table, goal, "unknown") as work:
         assert not work.standing().read.n
-        assert "200 labels of column 'human' count when" in work.result(final=False).notes[0]
+        assert "200 labels of column 'human' count when" in work.result().notes[0]
         asks = work.next(20)
         assert len(work.session.asks) == 20
         assert [ask.system for ask in asks] == ["b"] * 10  # what a holds is known already
-        assert not any("not counted yet" in text for text in work.result(final=False).warnings)
+        assert not any("not counted yet" in text for text in work.result().warnings)
         for ask in asks:
             work.answer(ask.number, int(passed[ask.row]), reader="1")
         assert work.standing().read.n == 10
-        assert "no label was drawn" not in work.result(final=False).verdict.lower()
+        assert "no label was drawn" not in work.result().verdict.lower()
 
 
 def test_labels_that_cannot_be_a_random_draw_are_not_taken_for_one(tmp_path):
@@ -131,8 +131,7 @@ def test_labels_that_cannot_be_a_random_draw_are_not_taken_for_one(tmp_path):
         assert work.session.head.origin == "unknown"
         assert len(work.session.apart) == 61
         assert (
-            "were not drawn at random (p < 0.0001): the consensus says"
-            in (work.result(final=False).notes[0])
+            "were not drawn at random (p < 0.0001): the consensus says" in (work.result().notes[0])
         )
 
 

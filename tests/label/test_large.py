@@ -24,7 +24,7 @@ with begin("s.label", [sys.argv[1]], question="score", options=goal) as work:
     for ask in work.next(2 * parts):
         work.answer(ask.number, 1, reader="1")
     assert len(work.next(2 * parts)) == 2 * parts
-    work.result(final=False)
+    work.result()
 # Unlike ru_maxrss, this does not begin at the size of the process that started this one.
 print(re.search(r"VmHWM:\s+(\d+)", open("/proc/self/status").read())[1])
 """

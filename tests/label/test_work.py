@@ -32,7 +32,6 @@ def test_a_session_runs_to_its_precision_and_covers_the_truth(start, truth):
         right = float((vote == truth).mean())
         assert right in measure.anytime_interval
     assert result.decision == "decided"
-    assert result.result.method == "labels"
 
 
 def test_the_draws_can_be_replayed_from_the_seed(start, truth):
@@ -114,11 +113,11 @@ def test_the_table_may_not_change_under_a_session(start, table, tmp_path):
 def test_a_table_that_has_grown_goes_on_with_the_rows_it_began_with(start, truth, table, tmp_path):
     with start("prevalence") as work:
         fill(work, truth, limit=20)
-        before = work.result(final=False)
+        before = work.result()
     more = table.read_text() + "".join(f"x{i},new {i},pass,pass,fail\n" for i in range(40))
     table.write_text(more)
     with reopen(tmp_path / "s.label") as again:
-        after = again.result(final=False)
+        after = again.result()
         assert after.notes[-1] == "rows added since this session began: 40, no part of it"
         assert after.interval == before.interval
         assert all(ask.row < 300 for ask in again.next(30))
@@ -224,7 +223,6 @@ def test_a_claim_on_a_classifier_is_settled_anytime(start, truth):
             result = work.result()
         assert result.stop in ("verdict", "certain")
         assert result.measures[0].verdict == said
-    assert not isinstance(result.result, Unknown), result.result.reason
 
 
 @pytest.mark.parametrize("metric", ["precision", "recall", "f1"])
@@ -255,7 +253,7 @@ def test_two_readers_and_a_third_for_disagreements(start, truth):
         for k, ask in enumerate(second):
             label = WORDS[truth[ask.row]] if k >= 4 else WORDS[1 - truth[ask.row]]
             work.answer(ask.number, label, reader="2")
-        before = work.result(final=False)
+        before = work.result()
         assert (before.readers.twice, before.readers.disagreed) == (20, 4)
         assert before.readers.unresolved == 4
         assert any("third reader" in text for text in before.warnings)
@@ -263,7 +261,7 @@ def test_two_readers_and_a_third_for_disagreements(start, truth):
         assert len(third) == 4
         for ask in third:
             work.answer(ask.number, WORDS[truth[ask.row]], reader="3")
-        after = work.result(final=False)
+        after = work.result()
         assert after.readers.unresolved == 0
         assert before.readers.error == pytest.approx((1 - np.sqrt(1 - 2 * 0.2)) / 2)
 
@@ -325,22 +323,10 @@ def test_every_question_stands_where_it_stood_when_its_session_is_opened_again(
         for _ in range(3):
             for ask in work.next(20):
                 work.answer(ask.number, int(truth[ask.row]), reader="1")
-        before, upcoming = work.result(final=False).to_dict(), work.standing().progress
+        before, upcoming = work.result().to_dict(), work.standing().progress
     with reopen(tmp_path / "s.label", table, write=False) as again:
-        assert again.result(final=False).to_dict() == before
+        assert again.result().to_dict() == before
         assert again.standing().progress == upcoming
-
-
-def test_a_large_table_is_not_read_again_for_the_capabilitys_own_result(start, truth, monkeypatch):
-    from tallystick.verbs.label import outcome
-
-    monkeypatch.setattr(outcome, "MOST_ROWS", 299)
-    with start("judge") as work:
-        fill(work, truth, limit=20)
-        result = work.result()
-    assert isinstance(result.result, Unknown)
-    assert "300 rows: ask tallystick judge" in result.result.reason
-    assert f"--truth-file {work.session.path}" in result.result.reason
 
 
 def test_a_number_with_few_labels_of_its_own_has_no_forecast_or_an_honest_one(tmp_path):
@@ -354,10 +340,10 @@ def test_a_number_with_few_labels_of_its_own_has_no_forecast_or_an_honest_one(tm
     }
     reading = {"judges": ("gpt",), "system": "system", "item": "id"}
     with begin(tmp_path / "f.label", table, question="score", reading=reading) as work:
-        assert work.result(final=False).needed.count is None
+        assert work.result().needed.count is None
         for ask in work.next(20):
             work.answer(ask.number, int(passed.ravel()[ask.row]), reader="1")
-        assert work.result(final=False).forecast > 100
+        assert work.result().forecast > 100
 
 
 def test_the_output_that_comes_first_is_drawn(tmp_path):

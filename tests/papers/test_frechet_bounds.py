@@ -399,34 +399,6 @@ def test_ends_that_meet_do_not_cross_by_rounding():
     assert low == 0.1
 
 
-def test_a_pair_on_two_classes_follows_the_formula_in_u_and_v():
-    rng = np.random.default_rng(1)
-    w, p = rng.dirichlet(np.ones(4), 200).reshape(200, 2, 2), rng.dirichlet(np.ones(2), 200)
-    u, v, p1 = w[:, 1, 0], w[:, 0, 1], p[:, 1]
-    upper = u + v - 2 * np.maximum(u - p1, 0) - 2 * np.maximum(v - 1 + p1, 0)
-    lower = -(u + v - 2 * np.maximum(v - p1, 0) - 2 * np.maximum(u - 1 + p1, 0))
-    bounds = pair_difference(w, p)
-    np.testing.assert_allclose(bounds.upper.value, upper, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(bounds.lower.value, lower, rtol=0, atol=1e-14)
-
-
-@pytest.mark.parametrize("labels", [2, 3, 4, 5])
-def test_the_pair_is_the_least_over_all_potentials_in_zero_one_two(labels):
-    rng = np.random.default_rng(labels)
-    w, p = rng.dirichlet(np.full(labels**2, 0.3), 30), rng.dirichlet(np.full(labels, 0.5), 30)
-    every = [
-        outer_bound(w, p, pair_cost(labels), np.tile(np.array(a, float), (30, 1)), side="upper")
-        for a in product((0, 1, 2), repeat=labels)
-    ]
-    closed = pair_difference(w.reshape(30, labels, labels), p).upper.value
-    np.testing.assert_allclose(closed, np.min(every, axis=0), rtol=0, atol=1e-13)
-
-
-def test_predictors_that_always_agree_differ_by_nothing():
-    bounds = pair_difference([np.diag([0.2, 0.3, 0.5])], [[0.1, 0.1, 0.8]])
-    assert bounds.mean() == (0.0, 0.0)
-
-
 # What may be passed in.
 
 
@@ -529,22 +501,6 @@ def population(end, delta):
     return float(np.average(robust_end(end, delta), weights=COUNTS))
 
 
-def test_accuracy_moves_by_delta_and_is_clipped():
-    bounds = agreement(Q, P)
-    np.testing.assert_allclose(
-        robust_end(bounds.lower, 0.1), np.maximum(bounds.lower.value - 0.1, 0), atol=1e-15
-    )
-    np.testing.assert_allclose(
-        robust_end(bounds.upper, 0.1), np.minimum(bounds.upper.value + 0.1, 1), atol=1e-15
-    )
-    assert budget_end(bounds.lower, 0.05, COUNTS) == pytest.approx(
-        bounds.lower.mean(COUNTS) - 0.05, abs=1e-14
-    )
-    assert budget_end(bounds.upper, 0.05, COUNTS) == pytest.approx(
-        bounds.upper.mean(COUNTS) + 0.05, abs=1e-14
-    )
-
-
 @pytest.mark.parametrize("end", ENDS)
 def test_an_end_moves_with_the_error_and_breaks_where_it_meets_the_target(end):
     np.testing.assert_array_equal(robust_end(end, 0), end.value)
@@ -645,17 +601,6 @@ def test_a_law_that_gives_everything_away_stays_a_law():
     assert agreement(q, shifted).mean() == (0.0, 0.0)
 
 
-def test_two_labels_shift_by_clipping():
-    q, p = Q[:, :2] / Q[:, :2].sum(1, keepdims=True), P[:, :2] / P[:, :2].sum(1, keepdims=True)
-    low, high = p[:, 1] - 0.1, p[:, 1] + 0.1
-    np.testing.assert_allclose(
-        shifted_labels(q, p, 0.1, side="upper")[:, 1], np.clip(q[:, 1], low, high), atol=1e-14
-    )
-    np.testing.assert_allclose(
-        shifted_labels(q, p, 0.1, side="lower")[:, 1], np.clip(q[:, 0], low, high), atol=1e-14
-    )
-
-
 @pytest.mark.parametrize("side", ["lower", "upper"])
 @pytest.mark.parametrize(
     ("metric", "joint", "in_h", "in_y"),
@@ -685,15 +630,6 @@ def test_error_in_the_labels_costs_the_range_of_the_potentials():
     np.testing.assert_allclose(
         row_values(HALF, np.eye(2), [[0.0, 3.0]], side="lower", delta=0.25), plain - 0.75
     )
-
-
-@SOME
-@given(pairs(), st.floats(0, 1), st.floats(0, 1))
-def test_more_error_moves_the_ends_outward(problem, one, other):
-    small, large = sorted((one, other))
-    bounds = pair_difference(*problem)
-    assert (robust_end(bounds.upper, large) >= robust_end(bounds.upper, small)).all()
-    assert (robust_end(bounds.lower, large) <= robust_end(bounds.lower, small)).all()
 
 
 def test_the_range_of_the_potentials_is_never_more_than_the_constant_of_the_paper():
@@ -776,15 +712,6 @@ def test_as_printed_it_lies_inside_and_without_the_logarithm_outside(side):
     assert (out * (end.soft - sharp) <= end.epsilon * np.log(5) + 1e-4).all()
 
 
-@pytest.mark.parametrize("side", SIDES)
-def test_lbfgs_finds_the_same_bound(side):
-    rng = np.random.default_rng(3)
-    g, p = rng.random((80, 3)), rng.dirichlet(np.ones(3), 1)
-    quick = smoothed(p, g, side=side)
-    slow = smoothed(p, g, side=side, tolerance=1e-4, solver="lbfgs")
-    assert slow.value == pytest.approx(quick.value, abs=1e-4)
-
-
 def test_lbfgs_takes_over_where_newton_does_not_arrive(monkeypatch):
     rng = np.random.default_rng(4)
     g, p = rng.random((80, 3)), rng.dirichlet(np.ones(3), 1)
@@ -798,12 +725,6 @@ def test_lbfgs_takes_over_where_newton_does_not_arrive(monkeypatch):
         ConvergenceError, match=r"pattern 0: .* raise the tolerance, or solve a programme"
     ):
         smoothed(p, g, side="upper", tolerance=0.05)
-
-
-def test_a_constant_cost_is_its_own_smoothed_bound():
-    end = smoothed([[0.2, 0.8]], np.full((10, 2), 3.0), side="upper")
-    assert end.value == pytest.approx(3.0)
-    assert end.primal == pytest.approx(3.0)
 
 
 # (2.5)-(2.7), Theorem 2.4 and Corollary 3.1: the estimate of the paper, at a fixed ε.

@@ -247,12 +247,6 @@ def test_equal_classes_need_no_special_case():
     assert found.third[0] == pytest.approx(0, abs=1e-15)
 
 
-def test_a_judge_who_is_mostly_wrong_is_found_out():
-    pairs = [(0.9, 0.8), (0.8, 0.9), (0.3, 0.2)]
-    trios = solve_trios(GRID, np.exp(log_likelihood(model_of(0.4, pairs), GRID)))
-    np.testing.assert_allclose(trios.accuracy[0], pairs, atol=1e-10)
-
-
 def test_the_sign_printed_in_table_1_gives_the_mirror_point():
     model = model_of(0.3, [(0.9, 0.8), (0.8, 0.9), (0.7, 0.8)])
     trios = solve_trios(GRID, np.exp(log_likelihood(model, GRID)))

@@ -31,16 +31,6 @@ def test_a_rival_of_which_nothing_is_known_may_be_the_best() -> None:
     assert claims.answer(text) == "a is better than b: S(a) against S(b)."
 
 
-def test_two_are_better_and_worse_and_three_have_a_next_best() -> None:
-    two = Claims(("a", "b"), {("a", "b")})
-    assert two.answer(text) == "a is better than b: S(a) against S(b)."
-    three = Claims(("a", "b", "c"), {("a", "b"), ("a", "c")}, what="judge")
-    assert three.answer(text) == (
-        "a is the best of three judges: S(a). The next best, b, scores S(b)."
-    )
-    assert two.left() == three.left() == ""
-
-
 def test_without_a_settled_pair_we_cannot_tell() -> None:
     claims = Claims(("a", "b", "c"), set(), what="model")
     assert claims.answer(text) == "We cannot tell which model is best: a S(a), b S(b)."
@@ -56,22 +46,10 @@ def test_what_is_settled_below_the_leader_does_not_crown_it() -> None:
     assert claims.rivals == ("b", "c")
 
 
-def test_one_alone_is_not_the_best_of_anything() -> None:
-    assert Claims(("a",)).best is None
-
-
 def test_whoever_is_observed_first_and_beaten_does_not_lead() -> None:
     claims = Claims(("a", "b"), {("b", "a")})
     assert claims.leader == "b"
     assert claims.answer(text) == "b is better than a: S(b) against S(a)."
-
-
-def test_intervals_that_overlap_settle_nothing() -> None:
-    held = {"a": Interval(0.5, 0.7), "b": Interval(0.6, 0.8), "c": Interval(0.75, 0.9)}
-    claims = Claims.from_intervals(held)
-    assert claims.names == ("c", "b", "a")
-    assert claims.better == {("c", "a")}
-    assert claims.contenders == ("c", "b")
 
 
 def test_intervals_claim_wrongly_at_most_as_often_as_promised() -> None:

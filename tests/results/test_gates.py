@@ -1,5 +1,3 @@
-from dataclasses import FrozenInstanceError
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +6,6 @@ from tallystick.errors import InputError, UsageError
 from tallystick.results import (
     Gate,
     GateEstimate,
-    GateOutcome,
     Interval,
     Unknown,
     check_gates,
@@ -78,11 +75,6 @@ def test_a_gate_never_contradicts_a_point_of_the_interval(relation, offset, low,
     }[relation]
     assert gate.holds(Interval(low, high)) in (truth, None)
     assert gate.holds(Interval(value, value)) is truth
-
-
-def test_a_gate_is_written_as_it_is_read():
-    for text in ("new >= old - 0.01", "x <= 0.05", "a > b", "a < b + 0.5"):
-        assert parse_gate(str(parse_gate(text))) == parse_gate(text)
 
 
 def test_a_quoted_name_is_one_of_the_known_ones():
@@ -206,23 +198,3 @@ def test_a_bar_that_no_share_can_reach_is_refused_with_the_way_out(text, way_out
             known=["new", "old"],
             margin=lambda gate: GateEstimate(0.04, Interval(0.02, 0.06)),
         )
-
-
-def test_a_bar_of_a_number_may_be_any_number():
-    [outcome] = check_gates(
-        ["new > 70"], margin=lambda gate: GateEstimate(80.0, Interval(75.0, 85.0), "number")
-    )
-    assert outcome.passed
-
-
-def test_an_outcome_cannot_be_changed_afterwards():
-    outcome = GateOutcome(
-        expression="a > 0.5",
-        passed=False,
-        estimate=0.4,
-        bar=0.5,
-        interval=Interval(0.3, 0.45),
-        text="40.0% [30.0, 45.0]",
-    )
-    with pytest.raises(FrozenInstanceError):
-        outcome.passed = True

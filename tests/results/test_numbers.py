@@ -32,14 +32,6 @@ def read(text):
     return float(re.match(r"[+-]?[\d.]+", plain)[0])
 
 
-@pytest.mark.parametrize(
-    ("share", "text"),
-    [(0.863, "86.3"), (0.98333333, "98.3"), (1, "100.0"), (-0.00001, "0.0"), (-0.021, "−2.1")],
-)
-def test_a_rate_is_a_percentage_with_one_decimal(share, text):
-    assert percent(share) == f"{text}%"
-
-
 def test_a_rate_and_its_interval_have_one_unit():
     assert percent_interval(0.863, Interval(0.849, 0.876)) == "86.3% [84.9, 87.6]"
     assert percent_interval(0.029, Interval(-0.0002, 0.043)) == "2.9% [0.0, 4.3]"
@@ -65,12 +57,6 @@ def test_zero_never_has_a_sign_and_nothing_is_in_scientific_notation(value):
     for text in (percent(value), points(value), number(value), number(value, sign=True)):
         assert not re.match(r"[+−-]0(\.0*)?(?![.\d])", text)
         assert "e" not in text.replace("points", "")
-
-
-@given(anything)
-def test_the_minus_of_a_program_is_plain(value):
-    for write in (percent, points, number):
-        assert "−" not in write(value, minus="-")
 
 
 @given(st.floats(-1e12, 1e12))

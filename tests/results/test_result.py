@@ -56,17 +56,6 @@ def sample(**more):
     )
 
 
-def test_an_interval_says_what_it_promises():
-    assert INTERVAL.promise == "exact"
-    assert (
-        Interval(0, 1, guarantee="under", assumption="independence").promise == "under independence"
-    )
-    assert str(INTERVAL) == "[0.500, 0.750] (95%, exact)"
-    assert 0.5 in INTERVAL
-    assert 0.76 not in INTERVAL
-    assert INTERVAL.width == 0.25
-
-
 @pytest.mark.parametrize(
     "bad",
     [
@@ -142,25 +131,10 @@ def test_a_value_without_json_form_is_refused_by_path():
         sample(table={"x": object()}).to_dict()
 
 
-def test_a_private_field_stays_out_of_the_dictionary():
-    assert "raw" not in sample(raw=object()).to_dict()
-
-
 def test_the_frame_splits_an_interval_into_its_ends():
     frame = sample().to_frame()
     assert frame.column_names == ["name", "accuracy", "interval_low", "interval_high"]
     assert frame["interval_low"].to_pylist() == [0.5, None]
-
-
-def test_the_frame_keeps_columns_that_only_a_later_row_has():
-    rows = (Row("a", Unknown("no votes"), Unknown("no votes")), Row("b", 0.5, INTERVAL))
-    frame = Sample(verdict="v", n_items=1, judges=rows).to_frame()
-    assert frame.to_pylist()[1] == {
-        "name": "b",
-        "accuracy": 0.5,
-        "interval_low": 0.5,
-        "interval_high": 0.75,
-    }
 
 
 def test_the_summary_opens_with_the_verdict_and_ends_with_what_it_rests_on():
@@ -177,10 +151,6 @@ def test_the_summary_opens_with_the_verdict_and_ends_with_what_it_rests_on():
         "! few items",
     ]
     assert any("llama" in line and "never voted" not in line for line in lines[2:-2]), "the table"
-
-
-def test_a_result_without_a_table_of_its_own_is_not_told_twice():
-    assert Result(verdict="4 items.", n_items=4).summary() == "4 items."
 
 
 def test_html_is_escaped():
@@ -203,11 +173,6 @@ def test_a_figure_names_columns_that_exist_and_have_one_length():
         Figure("forest", "t", {"a": [1]}, {"x": "c"})
     with pytest.raises(InputError, match="kind must be"):
         Figure("pie chart", "t", {}, {})
-
-
-def test_an_unknown_needs_a_reason():
-    with pytest.raises(InputError):
-        Unknown(" ")
 
 
 def test_a_notebook_shows_the_first_rows_and_says_so():

@@ -5,17 +5,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from benchmarks.replays import difference, observe, plain, replay, stratified
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.sampling import (
-    Flips,
     Plan,
     Proportional,
     Strata,
-    Uniform,
 )
 
 STRATA = Strata(np.array([0, 0, 0, 0, 1, 1, 1]))
@@ -69,17 +65,6 @@ def test_beta_is_the_pooled_regression_shrunk_towards_one() -> None:
     assert difference(seen).beta == pytest.approx(expected)
 
 
-@given(st.integers(0, 1000))
-def test_without_flips_the_error_is_exactly_zero(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    strata, old = Strata(rng.permutation(np.arange(60) % 4)), rng.integers(0, 3, 60)
-    plan = plan_of(strata=strata, baseline=old, policy=Flips(), budget=20)
-    estimate = difference(replay(plan, old, runs=3, rng=seed).observed())
-    assert (estimate.beta == 1).all()
-    assert not estimate.value.any()
-    assert not estimate.variance.any()
-
-
 def test_when_everything_was_asked_the_answer_is_exact() -> None:
     seen = replay(plan_of(budget=7), NEW, runs=2, rng=0).observed()
     truth = np.bincount(NEW, minlength=3) / 7
@@ -90,24 +75,6 @@ def test_when_everything_was_asked_the_answer_is_exact() -> None:
     ):
         assert estimate.value == pytest.approx(np.tile(target, (2, 1)))
         assert estimate.variance == pytest.approx(np.zeros((2, 3)))
-
-
-def test_the_plain_mean_and_its_variance_are_right_in_random_order() -> None:
-    result = replay(plan_of(policy=Uniform()), NEW, runs=4000, rng=1)
-    estimate = plain(result.observed())
-    se = estimate.value.std(axis=0) / np.sqrt(4000)
-    assert (np.abs(estimate.value.mean(axis=0) - np.bincount(NEW, minlength=3) / 7) < 4 * se).all()
-    assert estimate.variance.mean(axis=0) == pytest.approx(estimate.value.var(axis=0), rel=0.1)
-
-
-def test_one_run_and_many_agree() -> None:
-    result = replay(plan_of(), NEW, runs=5, rng=1)
-    many = difference(result.observed())
-    for r in range(5):
-        one = difference(observe(result.plan, result.items[r], result.outcomes[r]))
-        assert one.value == pytest.approx(many.value[r])
-        assert one.variance == pytest.approx(many.variance[r])
-        assert one.beta == pytest.approx(many.beta[r])
 
 
 def test_what_cannot_be_estimated_is_refused() -> None:

@@ -45,15 +45,6 @@ def test_the_scores_are_those_of_the_session(tmp_path):
     assert "drawn at random" in " ".join(result.assumptions)
 
 
-def test_label_ends_in_the_result_of_score_itself(tmp_path):
-    rows, truth, _ = outputs()
-    _, path, _ = session(tmp_path, rows, truth)
-    with reopen(path, write=False) as work:
-        own = work.result().result
-    assert own.verb == "score"
-    assert isinstance(own.judges[0].tpr.estimate, float)
-
-
 def test_systems_share_their_items_and_a_known_one_is_not_drawn_any_more(tmp_path):
     rng = np.random.default_rng(5)
     rows, truth, _ = outputs(300, quality={"a": 0.5, "b": 0.98})

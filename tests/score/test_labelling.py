@@ -40,7 +40,7 @@ def run(work, answers):
             break
         for ask in asks:
             work.answer(ask.number, answers[ask.row].item(), reader="1")
-    return work.result(final=False)
+    return work.result()
 
 
 def test_every_system_gets_its_mean(tmp_path):

@@ -34,7 +34,7 @@ def labelled(folder, rows, truth, *, goal, most=None, **settings):
             return path, run(work, truth)
         for ask in work.next(most * len(set(rows["system"]))):
             work.answer(ask.number, truth[ask.row].item(), reader="1")
-        return path, work.result(final=False)
+        return path, work.result()
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -110,7 +110,7 @@ def test_a_verdict_stands_when_later_labels_turn_the_estimate(tmp_path):
             for ask in work.next(2):
                 work.answer(ask.number, int((ask.system == "a") != settled), reader="1")
             lead += step
-        found = work.result(final=False)
+        found = work.result()
     result = score(rows, truth_file=str(path), **ROLES)
     [pair] = result.pairs
     assert found.winner == "a" == result.systems[0].name

@@ -44,6 +44,11 @@ def test_the_corrected_win_rate_finds_the_winner_that_judges_miss():
     assert result.tiers == (("new",), ("old",))
 
 
+def test_whoever_is_behind_is_told_from_the_side_of_the_winner():
+    verdict = evaluate(table(rate=0.25), **ROLES).verdict
+    assert verdict.startswith("old wins against new: ")
+
+
 def test_the_difference_is_wins_minus_losses():
     result = evaluate(table(), **ROLES)
     [pair] = result.pairs

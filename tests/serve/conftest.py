@@ -98,3 +98,20 @@ def far(service: Service, loop: Loop) -> Callable[..., Web]:
         return Web(app, loop, base="https://tally.example", peer="203.0.113.9", headers=given)
 
     return make
+
+
+TWICE = ("queue", "pages")
+"""Folders whose tests hold on both engines, and whose worker works in this process."""
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    asked = set(metafunc.fixturenames) & {"service", "web", "far", "readers"}
+    if asked and Path(metafunc.module.__file__).parent.name in TWICE:
+        metafunc.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+
+
+@pytest.fixture(autouse=True)
+def no_worker_process(request: pytest.FixtureRequest) -> None:
+    if request.path.parent.name in TWICE and "service" in request.fixturenames:
+        service = request.getfixturevalue("service")
+        service.worker = InProcess(service.store)

@@ -1,16 +1,25 @@
-"""Alarms are listed, seen, and shown only to those who may see their stream."""
+"""Alarms are listed and seen, and reach the team: signed, tried again, never at a private address."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import hmac
+import http.server
+import json
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from tallystick.serve.alerts import AlertNote, raise_alert
+import pytest
+
+from tallystick.errors import InputError
+from tallystick.serve.alerts import AlertNote, post, raise_alert, target_of
 from tallystick.serve.jobs import Service
-from tests.serve.web import Web
+from tests.serve.web import Clock, Web
 
 
-def alarm(service: Service, name: str, **more: Any) -> int:
+def alarm(service: Service, name: str = "change", **more: Any) -> int:
     note = AlertNote(name=name, what=name, proves="p", does_not_prove="d", **more)
     return service.writer.do(lambda tx: raise_alert(tx, note, now=service.clock()))
 
@@ -44,3 +53,231 @@ def test_an_alarm_that_does_not_exist_is_not_found(web: Web) -> None:
     for name in ("7", "x", "9" * 30):
         assert web.post(f"/v1/alerts/{name}/seen").status_code == 404
     assert web.get("/v1/alerts?limit=many").status_code == 422
+
+
+class _Receiver(http.server.BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["content-length"]))
+        self.server.got.append((dict(self.headers), body))  # type: ignore[attr-defined]
+        status = self.server.statuses.pop(0) if self.server.statuses else 200  # type: ignore[attr-defined]
+        self.send_response(status)
+        self.send_header("Location", "/elsewhere")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: Any) -> None:
+        return
+
+
+@pytest.fixture
+def receiver(service: Service) -> Iterator[Any]:
+    """A receiver on loopback, which the operator listed."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Receiver)
+    server.got, server.statuses = [], []  # type: ignore[attr-defined]
+    service.config = replace(service.config, allow_hosts=("127.0.0.1",))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+def hooked(web: Web, receiver: Any, **more: Any) -> str:
+    url = f"http://127.0.0.1:{receiver.server_port}/in"
+    made = web.put("/v1/webhook", json={"url": url, **more})
+    assert made.status_code == 200, made.text
+    secret: str = made.json()["secret"]
+    return secret
+
+
+def run_jobs(service: Service, clock: Clock, seconds: float = 6.0) -> None:
+    service.jobs.plan()
+    clock.now += seconds
+    service.jobs.run_due()
+
+
+def test_an_alarm_is_sent_once_with_a_signature_that_the_receiver_can_check(
+    service: Service, web: Web, clock: Clock, receiver: Any
+) -> None:
+    secret = hooked(web, receiver)
+    ident = alarm(service, detail={"window": 3})
+    run_jobs(service, clock)
+    run_jobs(service, clock)
+    [(headers, body)] = receiver.got
+    at, _, signed = headers["Tallystick-Signature"].partition(",v1=")
+    stamp = at.removeprefix("t=")
+    expected = hmac.new(secret.encode(), stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+    assert signed == expected
+    assert abs(int(stamp) - clock.now) < 60
+    told = json.loads(body)
+    assert (told["id"], told["name"], told["detail"]) == (ident, "change", {"window": 3})
+    [delivery] = web.get("/v1/webhook").json()["deliveries"]
+    assert (delivery["tries"], delivery["last_status"], delivery["next"]) == (1, 200, None)
+
+
+def test_a_receiver_that_fails_is_tried_six_times_over_a_day_and_no_more(
+    service: Service, web: Web, clock: Clock, receiver: Any
+) -> None:
+    hooked(web, receiver)
+    alarm(service)
+    receiver.statuses = [500] * 10
+    times = []
+    for _ in range(3 * 24 * 12):
+        before = len(receiver.got)
+        run_jobs(service, clock, 300.0)
+        if len(receiver.got) > before:
+            times.append(clock.now)
+        if len(times) == 6 and clock.now > times[-1] + 7200:
+            break
+    assert len(times) == 6
+    assert 20 * 3600 < times[-1] - times[0] < 26 * 3600
+    [delivery] = web.get("/v1/webhook").json()["deliveries"]
+    assert (delivery["tries"], delivery["done"], delivery["next"]) == (6, None, None)
+    assert delivery["last_error"] == "answered 500"
+
+
+def test_a_receiver_that_comes_back_gets_the_alarm(
+    service: Service, web: Web, clock: Clock, receiver: Any
+) -> None:
+    hooked(web, receiver)
+    alarm(service)
+    receiver.statuses = [503]
+    run_jobs(service, clock)
+    run_jobs(service, clock, 61.0)
+    assert len(receiver.got) == 2
+    assert receiver.got[0][1] == receiver.got[1][1]
+    assert receiver.got[0][0]["Tallystick-Delivery"] == receiver.got[1][0]["Tallystick-Delivery"]
+
+
+def test_an_earlier_hook_hears_only_of_its_streams(
+    service: Service, web: Web, clock: Clock, receiver: Any
+) -> None:
+    # An earlier version knew several addresses, each for some streams: they go on.
+    web.put("/v1/streams/mine", json={})
+    web.put("/v1/streams/other", json={})
+    hooked(web, receiver)
+    service.writer.do(lambda tx: tx.run("update hook set streams = ?", ('["mine"]',)))
+    ids = dict(service.read(lambda reader: reader.all("select name, id from stream")))
+    alarm(service, stream=ids["other"])
+    alarm(service, stream=ids["mine"])
+    run_jobs(service, clock)
+    assert [json.loads(body)["stream"] for _, body in receiver.got] == ["mine"]
+
+
+def test_the_secret_is_shown_once_and_stays(web: Web, receiver: Any) -> None:
+    assert hooked(web, receiver)
+    other = f"http://127.0.0.1:{receiver.server_port}/other"
+    assert web.put("/v1/webhook", json={"url": other}).json() == {"url": other, "secret": None}
+    assert web.get("/v1/webhook").json()["urls"] == [other]
+    assert "secret" not in web.get("/v1/webhook").text
+
+
+def test_a_private_address_is_refused_with_the_way_out(web: Web) -> None:
+    for url in ("https://127.0.0.1/x", "https://169.254.169.254/latest", "http://example.com/"):
+        refused = web.put("/v1/webhook", json={"url": url})
+        assert refused.status_code == 422
+        assert "--allow-host" in refused.json()["detail"]
+
+
+def test_a_sample_can_be_sent_by_hand(
+    service: Service, web: Web, clock: Clock, receiver: Any
+) -> None:
+    assert web.post("/v1/webhook/test").status_code == 404
+    hooked(web, receiver)
+    ident = web.post("/v1/webhook/test").json()["id"]
+    run_jobs(service, clock)
+    [delivery] = web.get("/v1/webhook").json()["deliveries"]
+    assert (delivery["id"], delivery["last_status"]) == (ident, 200)
+    assert json.loads(receiver.got[0][1])["name"] == "test"
+
+
+def test_a_muted_stream_keeps_its_alarms_and_sends_none(
+    service: Service, web: Web, clock: Clock, receiver: Any
+) -> None:
+    hooked(web, receiver)
+    alarm(service, muted=True)
+    run_jobs(service, clock)
+    assert receiver.got == []
+    [kept] = web.get("/v1/alerts").json()["alerts"]
+    assert kept["seen_by"] == "muted"
+
+
+def test_a_deleted_hook_hears_nothing(
+    service: Service, web: Web, clock: Clock, receiver: Any
+) -> None:
+    hooked(web, receiver)
+    alarm(service)
+    assert web.delete("/v1/webhook").json() == {"deleted": 1}
+    run_jobs(service, clock)
+    assert receiver.got == []
+
+
+def answers(*addresses: str) -> Any:
+    """A resolver that gives one answer after the other, as an attacker's DNS does."""
+    given = list(addresses)
+
+    def resolve(host: str, port: int, **_: Any) -> list[Any]:
+        address = given.pop(0) if len(given) > 1 else given[0]
+        return [(2, 1, 6, "", (address, port))]
+
+    return resolve
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "127.0.0.1",
+        "10.1.2.3",
+        "192.168.0.9",
+        "169.254.169.254",
+        "172.16.0.1",
+        "0.0.0.0",
+        "100.64.0.1",
+        "::1",
+        "fe80::1%eth0",
+        "fd00::1",
+        "::ffff:127.0.0.1",
+    ],
+)
+def test_internal_addresses_are_refused_unless_listed(address: str) -> None:
+    with pytest.raises(InputError, match="internal address"):
+        target_of("https://hooks.example/x", resolve=answers(address))
+    listed = target_of(
+        "https://hooks.example/x", allow=("Hooks.Example",), resolve=answers(address)
+    )
+    assert listed.address == address
+
+
+def test_the_name_is_resolved_once_so_that_dns_cannot_change_its_mind() -> None:
+    target = target_of("https://hooks.example/x", resolve=answers("93.184.216.34", "127.0.0.1"))
+    assert target.address == "93.184.216.34"
+
+
+def test_one_internal_address_among_public_ones_is_enough_to_refuse() -> None:
+    def resolve(host: str, port: int, **_: Any) -> list[Any]:
+        return [(2, 1, 6, "", ("93.184.216.34", port)), (2, 1, 6, "", ("10.0.0.1", port))]
+
+    with pytest.raises(InputError, match=r"10\.0\.0\.1"):
+        target_of("https://hooks.example/x", resolve=resolve)
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://hooks.example/", "without encryption"),
+        ("ftp://hooks.example/", "not an https address"),
+        ("https:///x", "not an https address"),
+        ("https://user:pass@hooks.example/", "password"),
+        ("https://hooks.example:99999/", "port"),
+        ("file:///etc/passwd", "not an https address"),
+    ],
+)
+def test_addresses_that_are_not_plain_https_are_refused(url: str, why: str) -> None:
+    with pytest.raises(InputError, match=why):
+        target_of(url, resolve=answers("93.184.216.34"))
+
+
+def test_a_redirect_is_an_answer_and_is_not_followed(receiver: Any) -> None:
+    receiver.statuses.append(302)
+    target = target_of(f"http://127.0.0.1:{receiver.server_port}/moved?a=1", allow=("127.0.0.1",))
+    assert post(target, b"{}", {}) == 302
+    assert len(receiver.got) == 1

@@ -8,14 +8,111 @@ import math
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
-from tallystick.serve.drift import _is_large, worked
+from tallystick.serve.drift import _is_large, drift_step, is_seen, vote_columns, worked
 from tallystick.serve.jobs import Service
 from tallystick.serve.streams import StreamRecord, StreamSettings
 from tallystick.verbs.judge.windows import windows
-from tests.serve.test_drift_step import votes
 from tests.serve.web import Clock, Web
+
+
+def votes(n: int, *, change: int | None = None, seed: int = 3) -> dict[str, list[Any]]:
+    """Three judges who are right on .9; the first one guesses from *change* on."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, n)
+    right = rng.random((n, 3)) < 0.9
+    if change is not None:
+        right[change:, 0] = rng.random(n - change) < 0.5
+    cells = np.where(right, truth[:, None], 1 - truth[:, None])
+    return {name: [str(v) for v in cells[:, j]] for j, name in enumerate(("ann", "bob", "eve"))}
+
+
+def stepped(columns: dict[str, list[Any]], size: int) -> list[dict[str, Any]]:
+    state, steps = None, []
+    for start in range(0, len(columns["ann"]), size):
+        part = {name: held[start : start + size] for name, held in columns.items()}
+        given = {"state": state, "columns": part, "alpha": 0.05, "key": "judge"}
+        # Through JSON each time, as the database keeps it.
+        step = json.loads(worked(None, "s", json.loads(json.dumps(given))))
+        state = step["state"]
+        steps.append(step)
+    return steps
+
+
+def test_steps_raise_the_alarms_of_the_command_line() -> None:
+    columns = votes(3000, change=1500)
+    steps = stepped(columns, 500)
+    direct = list(windows([columns], size=500))
+    assert [len(step["alarms"]) for step in steps] == [len(one.alarms) for one in direct]
+    assert sum(len(step["alarms"]) for step in steps) == 1
+    proved = [alarm["proves"] for step in steps for alarm in step["alarms"]]
+    assert proved == [alarm.proves for one in direct for alarm in one.alarms]
+
+
+def test_a_judge_without_votes_is_silent_and_not_gone() -> None:
+    columns = votes(2000)
+    columns["bob"] = columns["bob"][:1000] + [None] * 1000
+    kinds = [kind for step in stepped(columns, 500) for kind, _ in step["notices"]]
+    assert "silent" in kinds
+    state = stepped(votes(500), 500)[0]["state"]
+    left = {name: held for name, held in votes(500).items() if name != "bob"}
+    step = drift_step({"state": state, "columns": left, "alpha": 0.05, "key": "judge"})
+    assert not step["started"]
+
+
+def test_a_new_judge_begins_the_test_anew() -> None:
+    state = stepped(votes(500), 500)[0]["state"]
+    more = {**votes(500), "new": ["1"] * 500}
+    assert drift_step({"state": state, "columns": more, "alpha": 0.05, "key": "judge"})["started"]
+
+
+def test_words_that_are_no_vote_are_read_as_silence() -> None:
+    columns = {
+        name: ["abstain" if k % 2 else v for k, v in enumerate(c)] for name, c in votes(100).items()
+    }
+    given = {"state": None, "columns": columns, "alpha": 0.05, "key": "s", "missing": ["abstain"]}
+    silent = {name: [None if v == "abstain" else v for v in c] for name, c in columns.items()}
+    read, left_out = drift_step(given), drift_step({**given, "columns": silent})
+    assert read["state"]["watch"]["labels"] == left_out["state"]["watch"]["labels"]
+
+
+def _vote(web: Web, judge: str, items: range) -> None:
+    lines = [json.dumps({"item": str(n), "votes": {judge: "x"}}) for n in items]
+    assert web.post("/v1/streams/s/records", content="\n".join(lines)).status_code == 200
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+def test_early_rows_of_a_window_do_not_get_longer_for_their_votes(
+    service: Service, web: Web, clock: Clock
+) -> None:
+    web.put("/v1/streams/s", json={"window": 60, "settle": SETTLE})
+    service.jobs.plan()
+
+    def pass_time(seconds: float) -> None:
+        clock.now += seconds
+        service.jobs.run_due()
+
+    _vote(web, "ann", range(20))
+    pass_time(SETTLE / 2)
+    _vote(web, "bob", range(10))  # in time
+    pass_time(SETTLE / 2 + 6)
+    _vote(web, "bob", range(10, 20))  # too late for the test, though the window is still open
+    _vote(web, "ann", range(20, 40))
+    pass_time(SETTLE + 6)
+
+    def look(reader: object) -> tuple[dict[str, list[str | None]], bool, bool]:
+        rows = [row for (row,) in reader.all("select id from rows order by id")]  # type: ignore[attr-defined]
+        found = vote_columns(reader, 1, rows[0], rows[-1])  # type: ignore[arg-type]
+        return found, is_seen(reader, 1, rows[-1]), is_seen(reader, 1, rows[-1] + 1)  # type: ignore[arg-type]
+
+    votes, last, beyond = service.read(look)
+    assert votes == {"ann": ["x"] * 40, "bob": ["x"] * 10 + [None] * 30}
+    assert (last, beyond) == (True, False)
+    lines = web.get("/v1/streams/s/rows").text.splitlines()
+    assert sum("bob" in line for line in lines) == 20  # results have every vote
+
 
 SIZE, SETTLE = 500, 600.0
 
@@ -205,7 +302,7 @@ def test_an_import_opens_many_windows_in_few_transactions_and_reads_no_row_twice
     kept = service.read(
         lambda reader: reader.all("select idx, row_from, row_to, rows from windows order by idx")
     )
-    assert [one[3] for one in kept] == [10] * 20 + [0]
+    assert [one[3] for one in kept] == [10] * 20
     assert all(after[1] > one[2] for one, after in itertools.pairwise(kept))
     assert service.writer.figures.commits - before < 20
     # The next rows of a stream come from an index in the order of arrival, without a sort.
@@ -258,7 +355,7 @@ def test_a_daily_season_raises_no_alarm_and_a_drift_in_it_is_told_once_with_its_
     assert alarm["what"] == "s: ann alone changed, seen in the day from 2026-12-12"
     assert alarm["detail"]["from"] == "2026-12-12"
     kept = web.get("/v1/streams/s/windows").json()["windows"]
-    assert [one["rows"] for one in kept] == [480] * 15 + [0]
+    assert [one["rows"] for one in kept] == [480] * 15
     assert kept[0]["result"]["n_items"] == 480
 
 

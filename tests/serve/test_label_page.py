@@ -1,4 +1,4 @@
-"""The labelling page: what it shows, what it takes, and what it never does."""
+"""The labelling page of a session: what it shows, what it takes, and what it never does."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import re
 import resource
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.report.browser import Browser
 
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 pytest.importorskip("uvicorn", reason="the extra serve is not installed")
+
 
 HOSTILE = [
     "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">",
@@ -246,3 +248,30 @@ def test_long_and_right_to_left_text_is_shown_as_text(tmp_path, browser):
     assert len(seen) == len(HOSTILE)
     for text in (*HOSTILE[:3], HOSTILE[4]):  # the others hold signs that are spelled out
         assert text in seen, text[:40]
+
+
+@pytest.mark.parametrize("after", [0.05, 0.15])
+def test_kill_9_in_the_middle_of_saving_loses_no_answer_that_was_taken(table, after):
+    """An answer that the page confirmed is in the file, once; at most one more was on its way."""
+    taken: list[int] = []
+    with served(table) as links:
+        killer = threading.Timer(after, os.kill, (int(links["pid"]), 9))
+        ask, _ = _form(links["1"])
+        killer.start()
+        try:
+            with httpx.Client() as client:
+                while ask < 18:  # the first batch has 20
+                    done = client.post(links["1"], data={"ask": str(ask), "answer": "1"})
+                    assert done.status_code == 303
+                    taken.append(ask)
+                    ask += 1
+        except httpx.TransportError:
+            pass  # killed
+        killer.join()
+    session = open_session(table.parent / "s.label")
+    kept = [answer.ask for answer in session.answers.values()]
+    assert kept[: len(taken)] == taken
+    assert len(kept) - len(taken) in (0, 1)
+    assert len(set(kept)) == len(kept)
+    with served(table) as links:
+        assert _form(links["1"])[0] == len(kept)

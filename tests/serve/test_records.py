@@ -190,10 +190,10 @@ def test_votes_can_be_taken_back(web: Web, service: Service) -> None:
         (b'{"item": "a\\u0000"}', 422, "NUL"),
         (b'{"item": "\\ud800"}', 400, "lines"),
         (b"\xff\xfe", 400, "lines"),
-        (b'[{"item": "a"}, {"thing": 1}]', 422, "cannot be read"),
+        (b'[{"item": "a"}, {"thing": 1}]', 422, "1 lines"),
         (b'{"item": "a", "extra": 1}', 422, "1 lines"),
         (b'{"item": "a", "label": {"value": null}}', 422, "cannot be used"),
-        (b'{"item": "a", "votes": {"gpt": "' + b"x" * 70_000 + b'"}}', 413, "line 1"),
+        (b'{"item": "a", "votes": {"gpt": "' + b"x" * 70_000 + b'"}}', 422, "1 lines"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_the_way_out(

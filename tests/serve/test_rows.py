@@ -1,14 +1,22 @@
-"""Rows are read as of one moment, whatever is written meanwhile."""
+"""Rows are read as of one moment, exported as text, and known by where their labels stand."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+from typing import Any
+
 import pytest
 
+from tallystick.serve import rows as module
+from tallystick.serve.answer import answer_stream, counted_rows
 from tallystick.serve.auth import Span
 from tallystick.serve.jobs import Service
 from tallystick.serve.queue import population
-from tallystick.serve.rows import book_of, pieces
+from tallystick.serve.rows import book_of, label_rows, pieces
 from tallystick.serve.streams import find_stream
+from tests.serve.equal import post
 from tests.serve.web import Web
 
 both = pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
@@ -51,3 +59,109 @@ def test_who_draws_sees_patterns_and_rows_of_one_moment(
         found = population(reader, find_stream(reader, "qa"), Span())
     assert len(found.row) == 5
     assert set(found.pattern.tolist()) <= found.codes.keys()
+
+
+def test_the_text_formats_hold_the_same_cells(web: Web) -> None:
+    post(web, "qa", 4)
+    lines = web.get("/v1/streams/qa/rows").text.splitlines()
+    rows = [json.loads(line) for line in lines]
+    table = web.get("/v1/streams/qa/rows?format=csv")
+    assert table.headers["content-disposition"] == 'attachment; filename="qa.csv"'
+    cells = list(csv.DictReader(io.StringIO(table.text)))
+    assert [{k: v for k, v in row.items() if v} for row in cells] == rows
+
+
+def test_no_cell_is_a_formula_and_numbers_stay_numbers(web: Web) -> None:
+    web.put("/v1/streams/qa", json={})
+    records = [
+        {"item": "=cmd|' /C calc'!A0", "votes": {"a": "@SUM(1)", "b": "-1", "c": "+x"}},
+        {"item": "-2", "grades": {"d": -1.5}},
+    ]
+    assert web.post("/v1/streams/qa/records", json=records).status_code == 200
+    text = web.get("/v1/streams/qa/rows?format=csv").text
+    [_, first, second] = list(csv.reader(io.StringIO(text)))
+    assert first == ["'=cmd|' /C calc'!A0", "'@SUM(1)", "-1", "'+x", ""]
+    assert second == ["-2", "", "", "", "-1.5"]
+
+
+def test_a_window_and_a_slice_choose_rows(web: Web) -> None:
+    web.put("/v1/streams/qa", json={})
+    records = [
+        {"item": str(n), "at": 1_799_990_000 + 3600 * n, "slice": {"lang": "en" if n % 2 else "de"}}
+        for n in range(6)
+    ]
+    web.post("/v1/streams/qa/records", json=records)
+
+    def items(query: str) -> list[str]:
+        text = web.get(f"/v1/streams/qa/rows?{query}").text
+        return [json.loads(line)["item"] for line in text.splitlines()]
+
+    assert items("") == ["0", "1", "2", "3", "4", "5"]
+    assert items("slice=lang:en") == ["1", "3", "5"]
+    assert items("slice=lang:en&slice=lang:de&window=last:3") == ["3", "4", "5"]
+    assert items("window=last:2") == ["4", "5"]
+    assert items("window=last:2&slice=lang:de") == ["2", "4"]
+    assert items("window=2027-01-15T06:00Z..2027-01-15T08:00Z") == ["1", "2"]
+    assert items("window=1h") == ["3", "4", "5"]  # the hour that runs, and what is dated ahead
+
+
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+def test_details_say_when_and_by_whom(web: Web) -> None:
+    web.put("/v1/streams/qa", json={})
+    records = [
+        {"item": "a", "at": "2027-01-14T09:30:00Z", "votes": {"gpt": "x"}},
+        {"item": "a", "label": {"value": "x", "by": "ann"}},
+        {"item": "a", "label": {"value": "x", "by": "bob"}},
+        {"item": "b", "at": "2027-01-14T11:00:00Z", "votes": {"gpt": "x"}},
+    ]
+    assert web.post("/v1/streams/qa/records", json=records).status_code == 200
+    text = web.get("/v1/streams/qa/rows?format=csv&details=true").text
+    [first, second] = list(csv.DictReader(io.StringIO(text)))
+    assert first["at"] == "2027-01-14T09:00:00Z"
+    assert (first["labelled_by"], first["label_origin"]) == ("ann;bob", "imported")
+    assert first["labelled_at"] == "2027-01-15T08:00:00Z"
+    assert (second["at"], second["labelled_by"]) == ("2027-01-14T11:00:00Z", "")
+    [line, _] = web.get("/v1/streams/qa/rows?details=1").text.splitlines()
+    assert json.loads(line) == {k: v for k, v in first.items() if v}
+    assert "labelled_by" not in web.get("/v1/streams/qa/rows").text
+    assert web.get("/v1/streams/qa/rows?details=perhaps").status_code == 422
+
+
+def fill(web: Web, labelled: range, n: int = 100) -> None:
+    """Post *n* rows, every other one in English; those of *labelled* have a label."""
+    assert web.put("/v1/streams/qa", json={}).status_code == 200
+    records: list[dict[str, Any]] = []
+    for k in range(n):
+        votes = {"a": "x" if k % 3 else "y", "b": "x" if k % 5 else "y"}
+        record = {"item": f"i{k}", "votes": votes, "slice": {"lang": "en" if k % 2 else "de"}}
+        records.append(record | ({"label": {"value": votes["a"]}} if k in labelled else {}))
+    assert web.post("/v1/streams/qa/records", json=records).status_code == 200
+
+
+def places(service: Service, span: Span) -> tuple[int, int] | None:
+    with service.store.snapshot() as reader:
+        book = book_of(reader, find_stream(reader, "qa"), span)
+        counted = counted_rows(reader, book, span)
+        labelled = counted.labelled(frozenset())
+        return label_rows(reader, book, span, labelled, int(counted.tally.n))
+
+
+@pytest.mark.parametrize("glance", [2_000, 3])
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+def test_first_and_last_label_are_found_near_and_far(
+    web: Web, service: Service, monkeypatch: pytest.MonkeyPatch, glance: int
+) -> None:
+    monkeypatch.setattr(module, "_GLANCE", glance)
+    fill(web, range(20, 41))
+    assert places(service, Span()) == (21, 41)
+    assert places(service, Span(slices=(("lang", "de"),))) == (11, 21)
+    assert places(service, Span(high=1)) is None
+
+
+def test_labels_on_one_block_are_warned_of(web: Web, service: Service) -> None:
+    fill(web, range(10, 30))
+    result = answer_stream(service.store, "qa", "judge", {}, Span()).result
+    assert result is not None
+    assert any("are on rows 11 to 30 of 100" in one for one in result.warnings)
+    silent = answer_stream(service.store, "qa", "judge", {"missing": ["x"]}, Span()).result
+    assert silent is None or not any("are on rows" in one for one in silent.warnings)

@@ -97,14 +97,6 @@ def test_several_gates_are_each_decided_and_the_watched_one_by_its_test():
     assert result.calls < 300
 
 
-def test_slices_come_from_the_calls_of_one_run():
-    table = {**TABLE, "part": ["a", "b"] * 200}
-    result = shift(table, **ROLES, api="replay:new", budget=200, by="part")
-    assert [part.label for part in result.slices] == ["a", "b"]
-    assert sum(part.answer.calls for part in result.slices) == 200
-    assert {part.answer.accuracy_change.interval.level for part in result.slices} == {0.975}
-
-
 def test_audit_is_told_when_shift_applies():
     from tallystick.table import Roles
 

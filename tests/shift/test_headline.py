@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tallystick import shift
-from tallystick.verbs.shift.result import Requests, Unheard
-from tallystick.verbs.shift.verdict import request_notes, warnings_of
+from tallystick.verbs.shift.result import Unheard
+from tallystick.verbs.shift.verdict import warnings_of
 
 
 def table(moved, *, seed=0, n=800):
@@ -89,14 +89,6 @@ def test_each_kind_of_unknown_is_warned_of_by_itself():
     assert "could hide 1.0% of all items" in found[0]
     assert "the intervals allow for 1.0%" in found[1]
     assert "declined to answer" in found[2]
-
-
-def test_what_was_sent_answered_and_paid_is_counted():
-    requests = Requests(sent=150, billed=140, answered=132, failed=3, paid_twice=2, unused=4)
-    (text,) = request_notes(requests, 1.4, "USD")
-    assert text.startswith("132 answers from 150 requests sent, 140 of which may have been billed")
-    assert "cost 1.4 USD; 2 requests may have been paid twice; 4 paid answers are not" in text
-    assert request_notes(Requests(), 0.0, "") == ()
 
 
 @pytest.mark.parametrize("kind", ["random", "deterministic"])

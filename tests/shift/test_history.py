@@ -31,14 +31,6 @@ def test_a_damaged_history_is_refused_by_line(tmp_path):
         read_history(tmp_path / "none")
 
 
-def test_the_next_run_starts_from_the_last_answers(items, rows, tmp_path):
-    client = ReplayClient("new", columns=COLUMNS)
-    run(items, client, rows, ShiftQuestion(budget=len(items), journal=tmp_path / "j"))
-    later = since(items, tmp_path / "j")
-    again = run(later, client, rows, ShiftQuestion(budget=100))
-    assert again.flip_rate.estimate == 0
-
-
 def test_a_journal_of_other_items_is_refused(items, rows, tmp_path):
     run(
         items,

@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from tallystick.errors import InputError
@@ -13,19 +11,6 @@ DOOR = Door(pivots=False)
 def prepared(table, question=None, **options):
     data = read(table, DOOR, truth="gold", **options)
     return data, prepare(data, question or ShiftQuestion())
-
-
-def test_a_truth_that_says_na_is_no_truth_and_counts_for_what_differs():
-    """It was a label of its own before ("recall of NA")."""
-    table = {"gold": ["a", "NA", "b", "", "a"], "old": ["a", "a", "b", "b", "b"]}
-    data, known = prepared(table, old="old")
-    assert known.items.labels == ("a", "b")
-    assert known.kept.tolist() == [0, 1, 2, 3, 4]
-    assert known.items.known.tolist() == [True, False, True, False, True]
-    assert known.notes == (
-        "2 of 5 items have no true label: they count for what differs, not for accuracy",
-    )
-    assert "read as no answer" in data.meaning_notes[0]
 
 
 def test_na_is_a_label_where_the_user_says_so():
@@ -49,15 +34,6 @@ def test_without_true_labels_the_old_answers_make_the_rows():
     assert known.items.truth.tolist() == known.items.old.tolist() == [0, 1, 0]
     assert known.new.tolist() == [0, 2, 1]
     assert "1 of 4 items have no old answer" in known.notes[0]
-
-
-@pytest.mark.parametrize("missing", ["-1", ("-1",)])
-def test_a_missing_token_works_on_the_integers_of_ndjson(tmp_path, missing):
-    rows = [{"id": n, "gold": n % 2, "old": -1 if n % 3 == 0 else n % 2} for n in range(12)]
-    (tmp_path / "t.ndjson").write_text("\n".join(map(json.dumps, rows)))
-    _, known = prepared(tmp_path / "t.ndjson", old="old", missing=missing)
-    assert known.items.labels == ("0", "1")
-    assert known.kept.tolist() == [n for n in range(12) if n % 3]
 
 
 def test_a_refused_old_answer_is_none_of_the_labels_and_a_blank_one_is_not_known():

@@ -109,17 +109,17 @@ def test_pass_and_fail_under_such_names_are_asked_about_if_they_agree_by_chance_
         shift(table)
 
 
-def test_columns_with_the_same_labels_are_asked_about_and_the_truth_is_set_aside():
+@pytest.mark.parametrize("name", ["gold", "label", "Soll"])
+def test_columns_with_the_same_labels_are_asked_about_and_the_truth_is_in_the_command(name):
+    """A name says which is the truth, or how well each agrees with the other two."""
     table = _table()
-    table = {"alt": table["old"], "gold": table["label"], "neu": table["new"], "id": table["id"]}
+    table = {"alt": table["old"], "neu": table["new"], name: table["label"], "id": table["id"]}
     with pytest.raises(AskError) as asked:
         shift(table)
     assert asked.value.candidates == ("alt", "neu")
-    assert asked.value.calls == ("--old alt --new neu", "--old neu --new alt")
-    labelled = {"label": table.pop("gold"), **table}
-    with pytest.raises(AskError) as asked:
-        shift(labelled)
-    assert asked.value.calls[0] == "--truth label --old alt --new neu"
+    beside = f"--truth {name} --old"
+    assert asked.value.calls == (f"{beside} alt --new neu", f"{beside} neu --new alt")
+    assert ("it may be the truth" in str(asked.value)) is (name == "Soll")
 
 
 def test_an_api_is_never_paid_for_by_a_part_of_a_name():

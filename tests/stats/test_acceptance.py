@@ -1,14 +1,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallystick.errors import InputError
-from tallystick.papers.detecting_differences import Hoeffding, zero_failure_items
+from tallystick.papers.detecting_differences import Hoeffding
 from tallystick.stats.exact_tails import (
-    Acceptance,
     acceptance_plan,
     binomial_up_to,
     interval_items,
@@ -25,12 +22,6 @@ def test_an_acceptance_plan_holds_both_promises(limit, share, power):
         fewer = plan.failures - 1
         n = next(n for n in range(1, plan.items + 1) if binomial_up_to(fewer, n, limit) <= 0.05)
         assert binomial_up_to(fewer, n, share * limit) < power
-
-
-def test_a_perfect_system_is_accepted_without_failures():
-    assert acceptance_plan(0.01) == Acceptance(zero_failure_items(0.01), 0)
-    with pytest.raises(InputError, match="a rate at the limit cannot be accepted"):
-        acceptance_plan(0.01, 0.01)
 
 
 @given(half=st.floats(0.01, 0.3), rate=st.floats(0.01, 0.99))

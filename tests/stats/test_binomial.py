@@ -3,12 +3,11 @@ from __future__ import annotations
 from fractions import Fraction
 from math import comb
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.stats.exact_tails import binomial_above, binomial_up_to, binomial_window
+from tallystick.stats.exact_tails import binomial_above, binomial_up_to
 
 
 def mass(n, p):
@@ -28,18 +27,7 @@ def test_both_tails_equal_the_exact_sums(n, p, data):
     )
 
 
-@pytest.mark.parametrize(("n", "p"), [(1, 0.5), (40, 0.0), (40, 1.0), (1000, 0.3), (10**6, 0.02)])
-def test_the_window_holds_all_mass_and_its_mean(n, p):
-    counts, weights = binomial_window(n, p)
-    assert weights.sum() == pytest.approx(1, abs=1e-8)
-    assert counts @ weights == pytest.approx(n * p, rel=1e-8)
-
-
 def test_a_far_tail_keeps_its_relative_precision():
     exact = sum(mass(400, "0.5")[300:])
     assert float(binomial_above(299, 400, 0.5)) == pytest.approx(float(exact), rel=1e-11)
     assert float(exact) < 1e-20
-
-
-def test_arrays_broadcast():
-    assert binomial_up_to(np.arange(3)[:, None], 2, [0.2, 0.5]).shape == (3, 2)

@@ -2,11 +2,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.special import ndtri
 
-from tallystick.stats.maxt import WIDE, _root, holm, pairwise_max_t, step_down
+from tallystick.stats.maxt import WIDE, _root, pairwise_max_t, step_down
 from tallystick.stats.power import range_critical
 
 
@@ -14,34 +11,6 @@ def outcome(scores, **options):
     return pairwise_max_t(
         scores.sum(axis=0), scores.T @ scores, len(scores), **({"rng": 0, "width": 1.0} | options)
     )
-
-
-@st.composite
-def tables(draw):
-    n, k = draw(st.integers(2, 60)), draw(st.integers(2, 6))
-    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
-    return (rng.random((n, k)) < rng.random(k)).astype(float)
-
-
-@settings(max_examples=60)
-@given(tables())
-def test_adjusted_p_values_are_never_below_the_raw_ones_and_keep_their_order(scores):
-    tests = outcome(scores, draws=200)
-    assert np.all(tests.adjusted_p >= tests.p_value - 1e-12)
-    assert np.all(tests.adjusted_p <= 1)
-    order = np.argsort(-np.abs(tests.statistic))
-    assert np.all(np.diff(tests.adjusted_p[order]) >= -1e-12)
-    assert np.all((tests.low <= tests.difference + 1e-9) & (tests.difference <= tests.high + 1e-9))
-
-
-def test_the_statistic_comes_from_the_items():
-    rng = np.random.default_rng(3)
-    scores = rng.random((50, 4))
-    tests = outcome(scores)
-    for pair, (i, j) in enumerate(zip(tests.first, tests.second, strict=True)):
-        d = scores[:, i] - scores[:, j]
-        assert tests.statistic[pair] == pytest.approx(d.sum() / np.sqrt((d**2).sum()))
-        assert tests.difference[pair] == pytest.approx(d.mean())
 
 
 def test_thestep_down_equals_the_plain_algorithm_on_the_same_draws():
@@ -74,13 +43,6 @@ def test_the_first_critical_value_is_tukeys_for_independent_models():
     assert tests.critical == pytest.approx(range_critical(8), abs=0.02)
 
 
-def test_it_finds_more_than_holm_where_pairs_depend():
-    rng = np.random.default_rng(11)
-    scores = (rng.random((1500, 20)) < np.linspace(0.5, 0.62, 20)).astype(float)
-    tests = outcome(scores)
-    assert np.sum(tests.adjusted_p <= 0.05) > np.sum(holm(tests.p_value) <= 0.05)
-
-
 def test_models_that_agree_everywhere_are_never_told_apart():
     rng = np.random.default_rng(13)
     one = (rng.random((200, 1)) < 0.6).astype(float)
@@ -94,36 +56,6 @@ def test_a_constant_lead_is_judged_by_its_number_of_items():
     for n, told in ((3, False), (40, True)):
         tests = outcome(np.tile([1.0, 0.0], (n, 1)))
         assert (tests.adjusted_p[0] <= 0.05) == told
-
-
-def test_the_same_seed_gives_the_same_numbers_whatever_the_size_of_a_block(monkeypatch):
-    rng = np.random.default_rng(17)
-    scores = rng.random((80, 6))
-    once = outcome(scores, rng=4)
-    monkeypatch.setattr("tallystick.stats.maxt.CELLS", 100)
-    again = outcome(scores, rng=4)
-    np.testing.assert_allclose(once.adjusted_p, again.adjusted_p, atol=1e-12)
-    assert once.critical == pytest.approx(again.critical)
-
-
-def test_the_family_wise_error_is_held_with_exact_ties():
-    rng = np.random.default_rng(19)
-    truth = np.array([0.6] * 4 + [0.7] * 3 + [0.9])
-    wrong, missed, runs = 0, 0, 400
-    equal = truth[:, None] == truth[None, :]
-    for run in range(runs):
-        # items differ in difficulty, so models are correlated
-        ability = rng.standard_normal((400, 1))
-        noise = rng.standard_normal((400, 8))
-        scores = (0.6 * ability + 0.8 * noise < ndtri(truth)).astype(float)
-        tests = outcome(scores, rng=run, draws=1000)
-        null = equal[tests.first, tests.second]
-        wrong += bool(np.any(tests.adjusted_p[null] <= 0.05))
-        gap = truth[tests.first] - truth[tests.second]
-        missed += not np.all((tests.low <= gap) & (gap <= tests.high))
-    # above 38 a binomial count of 400 at .05 comes once in 10,000 times
-    assert wrong <= 38
-    assert missed <= 38
 
 
 @pytest.mark.parametrize("cells", [1, 100, 4_000_000])

@@ -21,16 +21,6 @@ def test_the_split_is_unbiased_also_with_unequal_runs():
     assert between == pytest.approx(np.var(rates, ddof=1), rel=0.02)
 
 
-def test_a_pair_adds_what_runs_of_both_models_vary():
-    one, other = ([3, 2, 5, 1], [5] * 4), ([1, 2, 2, 0], [4] * 4)
-    within, _ = variance_parts(*one, against=other)
-    assert within == pytest.approx(variance_parts(*one)[0] + variance_parts(*other)[0])
-
-
-def test_items_that_do_not_differ_have_no_variance_between_them():
-    assert variance_parts([2, 3, 2, 3], [5] * 4)[1] == 0
-
-
 @pytest.mark.parametrize(
     ("correct", "runs", "named"),
     [

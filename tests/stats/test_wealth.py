@@ -60,31 +60,6 @@ def test_the_end_is_refuted_and_the_next_point_of_the_grid_is_not(draws):
     assert "some" in kinds
 
 
-def test_rows_do_not_depend_on_how_many_are_looked_at_together():
-    x = np.random.default_rng(5).random((300, 500))
-    one, none = np.ones_like(x), np.zeros_like(x)
-
-    def ends(rows):
-        held = Wagers(
-            x=x[rows],
-            stakes=stakes_before(x[rows], np.full(len(x[rows]), math.log(40))),
-            slope=one[rows],
-            offset=none[rows],
-            reach=none[rows],
-            floor=none[rows],
-            cut=0.5,
-        )
-        count = len(held.x)
-        return held.last_refuted(np.full(count, 40.0), np.zeros(count), np.ones(count), 40)
-
-    together = ends(slice(None))
-    assert (
-        np.abs(together[:5] - np.concatenate([ends(slice(i, i + 1)) for i in range(5)])).max()
-        < 1e-11
-    )
-    assert (together > 0.3).all()
-
-
 def test_stakes_come_from_earlier_values_only():
     x = np.random.default_rng(6).random((1, 40))
     changed = x.copy()

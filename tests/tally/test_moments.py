@@ -83,29 +83,6 @@ def test_moments_that_do_not_fit_are_refused() -> None:
     assert repr(a) == "<Moments of 1 scores: n = 1, 0 dropped>"
 
 
-COLUMNS = {
-    "a": [0.5, 1.5, float("nan"), 2.0, -9.0],
-    "b": [1.0, 0.0, 1.0, 3.0, 2.0],
-    "topic": ["law", "art", "law", None, "art"],
-}
-
-
-@pytest.mark.parametrize("where", ["columns", "relation", "eager", "lazy"])
-def test_rows_with_every_score_are_added_up_by_group_wherever_they_are(where: str) -> None:
-    table = pa.table(COLUMNS)
-    data: dict[str, Any] = {
-        "columns": COLUMNS,
-        "relation": duckdb.connect().from_arrow(table),
-        "eager": pl.from_arrow(table),
-        "lazy": pl.from_arrow(table).lazy(),
-    }
-    found = Moments.of(data[where], columns=["a", "b"], by="topic", missing=[-9])
-    assert (found.groups, found.group_counts.tolist()) == (("art", "law", None), [1, 1, 1])
-    assert found.group_sums.tolist() == [[1.5, 0.0], [0.5, 1.0], [2.0, 3.0]]
-    assert found.dropped == 2
-    np.testing.assert_allclose(found.products, [[6.5, 6.5], [6.5, 10.0]])
-
-
 def test_whole_scores_stay_exact_over_many_batches() -> None:
     columns = {"a": np.arange(200_000.0), "b": np.arange(200_000.0)[::-1].copy()}
     found = Moments.of(columns)

@@ -9,7 +9,6 @@ import pytest
 
 from tallystick.errors import InputError, MergeError
 from tallystick.table import Tally, read
-from tallystick.table import tally_files as save
 from tallystick.table.tally import Sources
 
 A = Sources.of_contents([("aa", "x.csv")])
@@ -28,14 +27,6 @@ def test_an_allowed_overlap_commutes_although_the_names_differ() -> None:
     one = A.joined(renamed, allow_overlap=True)
     assert one == renamed.joined(A, allow_overlap=True)
     assert one.repeats == ("copy.csv",)
-
-
-def test_many_names_are_cut_short() -> None:
-    many = Sources.of_contents([(str(i), f"{i}.csv") for i in range(9)])
-    with pytest.raises(
-        MergeError, match=r"both tallies count 0.csv, .*4.csv and 4 more: their rows"
-    ):
-        many.joined(many)
 
 
 def test_a_file_is_known_by_its_content(tmp_path: Path) -> None:
@@ -96,17 +87,6 @@ def test_a_batch_that_cannot_be_counted_may_be_tried_again() -> None:
     assert stream.n == 2
 
 
-def test_integer_batches_of_the_fast_way_are_known_too() -> None:
-    import numpy as np
-
-    stream = Tally()
-    for name in "abc":
-        stream.update({"x": np.array([0, 1], np.int8)}, batch_id=name)
-    with pytest.raises(MergeError, match=r"batch c"):
-        stream.update({"x": np.array([0, 1], np.int8)}, batch_id="c")
-    assert (stream.n, stream.sources.batches) == (6, ("a", "b", "c"))
-
-
 def test_the_id_of_a_batch_stands_for_its_content(tmp_path: Path) -> None:
     """Two small batches may well be alike; their caller knows that they are two."""
     path = tmp_path / "a.csv"
@@ -132,14 +112,3 @@ def test_a_tally_that_is_read_again_under_other_rules_keeps_its_sources(tmp_path
     assert again.labels["y"] == ("b", None)
     with pytest.raises(MergeError, match=r"a.csv"):
         again.merge(again)
-
-
-def test_a_tally_of_an_earlier_version_has_no_sources(tmp_path: Path) -> None:
-    path = tmp_path / "old.tally"
-    Tally.of({"a": [1, 0]}, batch_id="1").save(path)
-    table, head = save.read_table(path, "tally")
-    del head["sources"]
-    save.write_table(path, "tally", table, head)
-    old = Tally.load(path)
-    assert (old + old).n == 4
-    assert old.sources == Sources()

@@ -126,6 +126,13 @@ def test_edges_must_rise(edges: list[float]) -> None:
             lambda: Tally.of({"a": [1], "w": [1]}, columns=["a", "w"], weight="w"),
             "'w' cannot be a column and",
         ),
+        (lambda: Tally.of({"a": [1]}, missing="NA"), "missing must be a sequence"),
+        (lambda: Tally.of({"w": [1]}, weight="w"), "no column to count"),
+        (lambda: Tally.of({"a": [1]}, weight="xyz"), "no column 'xyz'; there are 'a'"),
+        (
+            lambda: Tally.of({"a": [1], "s": [0]}, columns=["a"], cut={"s": [0, 1]}),
+            "cut names column 's', which columns= leaves out",
+        ),
         (lambda: Tally.of({"a": [1, 2], "b": [1]}), "equal lengths"),
         (lambda: Tally.of({"a": np.zeros((2, 2))}), "one-dimensional"),
         (

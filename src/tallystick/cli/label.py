@@ -134,9 +134,8 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
     with opened as work:
         tell([*work.data.notes, *work.task.notes])
         batch = _act(work, own)
-        # Only JSON holds the capability's own answer, and handing out a batch does not change it.
         with working("answering"):
-            result = work.result(batch, final=delivery.as_json and own.next_ is None)
+            result = work.result(batch)
         deliver(_with_next(result, path, batch, own), delivery)
 
 

@@ -16,6 +16,8 @@ from tallystick.clients.journal import (
     Usage,
     key_of,
     read_journal,
+    request_notes,
+    unread_warnings,
     usage_warnings,
 )
 from tallystick.clients.local import (

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from tallystick.errors import FormatError, InputError
-from tallystick.results import Json, count, harmless
+from tallystick.results import Json, count, harmless, number, percent
 from tallystick.table.ledger import Ledger, LedgerKind
 
 JOURNALS = LedgerKind(key="journal", what="journal", format=2)
@@ -277,6 +277,49 @@ in a new journal', 'the commonest reason why calls failed (7 times): HTTP 400')
         often = "once" if times == 1 else f"{count(times)} times"
         found.append(f"the commonest reason why calls failed ({often}): {reason}")
     return tuple(found)
+
+
+UNREAD_SHARE = 0.02
+"""From this share of unread answers on there is a warning."""
+
+
+def unread_warnings(
+    texts: Sequence[str], *, answers: int, labels: Sequence[str] = (), way: str = "see --answer"
+) -> tuple[str, ...]:
+    """Warn if more than 2% of the answers could not be read, with three of them.
+
+    >>> unread_warnings(["Hm."] * 3, answers=100)
+    ("3 of 100 answers (3.0%) could not be read as a label, e.g. 'Hm.': see --answer",)
+    """
+    if len(texts) <= UNREAD_SHARE * max(answers, 1):
+        return ()
+    wanted = f"one of {', '.join(labels)}" if labels else "a label"
+    shown = "; ".join(repr(text[:60]) for text, _ in Counter(texts).most_common(3))
+    return (
+        f"{count(len(texts))} of {count(answers)} answers ({percent(len(texts) / answers)}) could"
+        f" not be read as {wanted}, e.g. {shown}: {way}",
+    )
+
+
+def request_notes(
+    journal: Journal, currency: str, *, reused: int, unused: int = 0
+) -> tuple[str, ...]:
+    """Say what was sent, answered and paid, over all resumes of a journal."""
+    done = sum(one.code is not None for one in journal.answers.values())
+    counted = (
+        (reused, "answers came from the journal"),
+        (journal.paid_twice, "requests may have been paid twice"),
+        (unused, "paid answers are not used here"),
+    )
+    parts = [
+        f"{count(done)} answers from {count(journal.sent.total())} requests sent,"
+        f" {count(journal.billed)} of which may have been billed;"
+        f" {count(len(journal.answers) - done)} questions failed"
+    ]
+    if journal.spent:
+        parts.append(f"cost {number(journal.spent)} {currency}".rstrip())
+    parts += [f"{count(n)} {what}" for n, what in counted if n]
+    return ("; ".join(parts),) if journal.sent or reused else ()
 
 
 def key_of(item: str, draw: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -104,25 +104,19 @@ class ClientQuestion(Question):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Name to value of the headers, keys as $NAME."""
+        """Name to value of the headers, keys as $NAME.
+
+        >>> ClientQuestion(header=("Authorization: Bearer $KEY",)).headers
+        {'Authorization': 'Bearer $KEY'}
+        """
         given = self.header
-        return dict(given) if isinstance(given, Mapping) else parse_headers(given)
-
-
-def parse_headers(lines: Sequence[str]) -> dict[str, str]:
-    """Return headers from lines such as ``Name: value``.
-
-    >>> parse_headers(["Authorization: Bearer $KEY"])
-    {'Authorization': 'Bearer $KEY'}
-    """
-    headers = {}
-    for line in lines:
-        name, colon, value = line.partition(":")
-        if not (name.strip() and colon):
+        if isinstance(given, Mapping):
+            return dict(given)
+        pairs = [tuple(part.strip() for part in line.partition(":")) for line in given]
+        if not all(name and colon for name, colon, _ in pairs):
             # The line itself is not shown: it may hold a key.
             raise InputError("header (--header) must be 'Name: value', with keys as $NAME")
-        headers[name.strip()] = value.strip()
-    return headers
+        return {name: value for name, _, value in pairs}
 
 
 # What requests cost: per call and per token, known before (at most) and after (exactly).

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from tallystick.clients.client import MISSING, look_up, parse_path
-from tallystick.clients.statement import label_key, stated_label, whole_label
+from tallystick.clients.statement import ANSWER_WORDS, label_key, stated_label, whole_label
 from tallystick.errors import InputError
 
 UNREAD = "(unread)"
@@ -167,7 +167,9 @@ def _structured(text: str, labels: Sequence[str]) -> int | None:
     named = {
         whole_label(_as_text(value), labels)
         for name, value in objects[-1].items()
-        if not isinstance(value, dict | list) and value is not None and label_key(name) in _FIELDS
+        if not isinstance(value, dict | list)
+        and value is not None
+        and _FIELD.fullmatch(label_key(name))
     } - {len(labels)}
     values = named or {
         whole_label(value, labels) for value in objects[-1].values() if isinstance(value, str)
@@ -175,30 +177,7 @@ def _structured(text: str, labels: Sequence[str]) -> int | None:
     return values.pop() if len(values) == 1 else len(labels)
 
 
-_FIELDS = frozenset(
-    [
-        "answer",
-        "label",
-        "verdict",
-        "category",
-        "class",
-        "classification",
-        "sentiment",
-        "winner",
-        "score",
-        "rating",
-        "grade",
-        "result",
-        "decision",
-        "choice",
-        "judgment",
-        "judgement",
-        "prediction",
-        "intent",
-        "output",
-        "final",
-    ]
-)
+_FIELD = re.compile(rf"{ANSWER_WORDS}|output|final")
 """Names of fields that hold an answer; a score beside a label is no second answer."""
 
 

@@ -234,7 +234,7 @@ def _words(labels: tuple[str, ...]) -> _Words:
             rf"\\boxed\s*\{{\s*(?:\\text\s*\{{)?\s*{label}\s*\}}",
             rf"\[\[\s*{label}\s*\]\]",
             rf"\[RESULT\]\s*{label}\s*$",
-            rf"[\"'](?:{_NOUN})[\"']\s*:\s*[\"']?{label}[\"']?\s*[,}}]",
+            rf"[\"'](?:{ANSWER_WORDS})[\"']\s*:\s*[\"']?{label}[\"']?\s*[,}}]",
         ),
         sentences=patterns(
             rf"{_HEAD}\s*{_IS}\s*:?\s*(?:{_SURELY}\s+)?{value}(?:で|$|{end})",
@@ -268,7 +268,7 @@ def _spelled(label: str) -> str:
 
 
 _WRAP = r"[\s*_`\"'“”‘’«(\[{$]*"
-_NOUN = (
+ANSWER_WORDS = (
     r"answer|verdict|label|rating|score|classification|category|class|sentiment|grade|decision"
     r"|result|choice|judge?ment|winner|option|prediction|preference|intent"
     # Chinese, Hindi, Spanish, French, Arabic, Bengali, Portuguese, Russian, Urdu, Indonesian,
@@ -279,7 +279,7 @@ _NOUN = (
 """Words for the answer itself."""
 
 # Words that are it only before a colon: "the conclusion is positive" may speak of a text.
-_TITLE = rf"{_NOUN}|overall|evaluation|assessment|conclusion|response|final"
+_TITLE = rf"{ANSWER_WORDS}|overall|evaluation|assessment|conclusion|response|final"
 _BEFORE_NOUN = (
     r"the|my|our|so|and|thus|hence|therefore|then|final|overall"
     r"|correct|right|best|better|short|total|preferred"
@@ -298,7 +298,7 @@ _AS_HEAD = (
     rf"(?:(?:{_BEFORE_NOUN})[\s,:]*)*(?:overall\s+)?(?:NOUN)(?:\s+(?:verdict|rating|score|grade"
     rf"|sentiment|label|result|answer)s?\b)?[*_`\"']*{_AFTER_NOUN}[*_`\"')\]]*"
 )
-_HEAD, _TITLED = (_AS_HEAD.replace("NOUN", nouns) for nouns in (_NOUN, _TITLE))
+_HEAD, _TITLED = (_AS_HEAD.replace("NOUN", nouns) for nouns in (ANSWER_WORDS, _TITLE))
 _IS = r"(?:is|would\s+be|must\s+be|should\s+be|es|est|ist|é|是|为|為|は|adalah|है)"
 _CHOOSE = (
     r"(?:choose|pick|select|say|prefer|go\s+with|vote\s+for|rate\s+(?:it|this|the)(?:\s+\w+)?(?:\s+as)?"

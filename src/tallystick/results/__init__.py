@@ -9,7 +9,6 @@ Pure Python on purpose: a result can be read, printed and sent on a machine that
 
 from __future__ import annotations
 
-from tallystick.results.claims import Claims
 from tallystick.results.gates import (
     Gate,
     GateEstimate,
@@ -43,6 +42,7 @@ from tallystick.results.numbers import (
     value_text,
 )
 from tallystick.results.result import (
+    Claims,
     Decision,
     Figure,
     Locator,

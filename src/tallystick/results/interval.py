@@ -77,6 +77,10 @@ class Interval:
         """The guarantee in words: ``exact``, ``anytime``, ``approximate`` or ``under …``."""
         return f"under {self.assumption}" if self.assumption else self.guarantee
 
+    def __neg__(self) -> Interval:
+        """Return the interval of the number with its sign turned."""
+        return dataclasses.replace(self, low=-self.high, high=-self.low)
+
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 

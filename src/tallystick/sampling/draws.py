@@ -294,7 +294,7 @@ def _sliced(
         [np.bincount(stratum, weights=counts * column) / sizes for column in posterior.T]
     )
     guess = np.clip(mean, GUESS_FLOOR, 1 - GUESS_FLOOR)
-    small = stratum.astype(np.int8 if made <= 128 else np.int32)
+    small: AnyInts = stratum.astype(np.int8) if made <= 128 else stratum.astype(np.int32)
     return LabelStrata(of=small[place], side=np.array(sides), guess=guess)
 
 

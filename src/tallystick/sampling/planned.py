@@ -224,7 +224,8 @@ def accuracy_estimator(
     def estimate(units: Ints, values: Floats, alpha: float) -> list[tuple[float, Interval] | None]:
         found: list[tuple[float, Interval] | None] = []
         for k, j in enumerate(columns):
-            own, others = patterns.codes[:, j], np.delete(patterns.codes, j, axis=1)
+            own = patterns.codes[:, j].astype(np.int64)
+            others = np.delete(patterns.codes, j, axis=1)
             agrees = np.where(others >= 0, others == own[:, None], np.nan)
             known = ~np.isnan(values[:, k])
             mine = np.where(own >= 0, left(), 0.0)

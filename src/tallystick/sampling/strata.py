@@ -165,7 +165,7 @@ def history_cells(
     either side fewer than two items, the code is one mixed cell; codes with e < 4 in all are
     pooled. Each cell is then cut by confidence rank into clip(⌊e/3⌋, 1, 4) bins. If two questions a
     stratum would exceed N, the smallest strata merge. Families are (mostly right or not) x (third
-    of the mean confidence rank). docs/theory/sampling.md. ⌊e/3⌋ bins
+    of the mean confidence rank). docs/theory/shift.md. ⌊e/3⌋ bins
     and not ⌊e/6⌋: with 31 labels and 200 questions most labels would have a single one, and lose to
     MASA's.
 

@@ -49,18 +49,6 @@ MOST_ROWS = 200_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class StreamAnswer:
-    """What a stream answers: the result, or why there is none."""
-
-    result: Result | None
-    why: str
-    as_of: int
-    version: int
-    command: str
-    doubts: tuple[DrawDoubt, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
 class StreamQuestion:
     """A question and all that its answer depends on; nothing of it is in the database any more.
 
@@ -80,6 +68,8 @@ class StreamQuestion:
         How many rows the stream has.
     doubts
         What the way in which its labels were chosen leaves open.
+    result, why
+        The answer, or why there is none.
     """
 
     call: Call
@@ -90,6 +80,8 @@ class StreamQuestion:
     version: int
     rows: int
     doubts: tuple[DrawDoubt, ...] = ()
+    result: Result | None = None
+    why: str = ""
 
 
 def stream_question(
@@ -138,30 +130,23 @@ def answer_stream(
     span: Span,
     *,
     by_rows: bool = False,
-) -> StreamAnswer:
+) -> StreamQuestion:
     """Ask *verb* about the rows of a span, as the command line would about their file."""
     asked = stream_question(store, name, verb, given, span, by_rows=by_rows)
-    result, why = None, ""
     if asked.source is None:
         place = "this window and slice" if span.slices else "this window"
         why = f"no row is in {place}" if asked.rows else "the stream has no row yet"
-    else:
-        try:
-            result = _concluded(asked.call, asked.source, asked.beside, f"stream {name}")
-        except (InputError, NotIdentifiable) as error:
-            # The request was sound: it is the rows that cannot answer it, or not yet. They also
-            # show which cell is in doubt, and whether it is; counts know no cell.
-            if isinstance(asked.source, Tally) and asked.rows <= MOST_ROWS:
-                return answer_stream(store, name, verb, given, span, by_rows=True)
-            why = why_not(error, name)
-    return StreamAnswer(
-        result=result,
-        why=why,
-        as_of=asked.as_of,
-        version=asked.version,
-        command=asked.command,
-        doubts=asked.doubts if result is not None else (),
-    )
+        return replace(asked, why=why, doubts=())
+    try:
+        return replace(
+            asked, result=_concluded(asked.call, asked.source, asked.beside, f"stream {name}")
+        )
+    except (InputError, NotIdentifiable) as error:
+        # The request was sound: it is the rows that cannot answer it, or not yet. They also
+        # show which cell is in doubt, and whether it is; counts know no cell.
+        if isinstance(asked.source, Tally) and asked.rows <= MOST_ROWS:
+            return answer_stream(store, name, verb, given, span, by_rows=True)
+        return replace(asked, why=why_not(error, name), doubts=())
 
 
 def _check_columns(call: Call, table: StreamTable, given: Mapping[str, Sequence[str]]) -> None:

@@ -55,9 +55,6 @@ _KINDS = {
 }
 """Kinds of those columns that hold no whole numbers."""
 
-_FEW = 40
-"""Below this many names a look-up per name is faster in SQLite than one join."""
-
 _MIGRATION_LOCK, _WRITE_LOCK = 7_364_120, 7_364_121
 """Advisory locks of PostgreSQL: one process migrates, or writes, while the others wait."""
 
@@ -197,11 +194,6 @@ class Transaction(Reader):
             )
         columns = "r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades, r.id"
         found: list[Any] = []
-        if len(names) < _FEW:
-            sql = f"select {columns} from rows r where stream = ? and item = ? and system = ?"
-            for item, system in names:
-                found += self.all(sql, (stream, item, system))
-            return held, found
         # One statement per system for the whole batch: the loop runs inside SQLite. "cross join"
         # keeps the names outside: otherwise the planner may walk all rows of the stream for each.
         sql = (

@@ -136,51 +136,42 @@ def _found(reader: Reader, name: str) -> StreamRecord | None:
 
 
 def _fill(service: Service, held: Held, stream: StreamRecord) -> bool:
-    """Open the next windows, and note which are full; return whether there may be more."""
+    """Keep the next windows that are full; return whether there may be more."""
 
-    def look(reader: Reader) -> tuple[bool, int, list[tuple[int, int | None, int]]]:
-        """Return whether the first window is open already, its index, and each (first, last, n)."""
+    def look(reader: Reader) -> tuple[int, list[tuple[int, int, int]]]:
+        """Return the index of the first one, and each (first row, last row, n)."""
         last = reader.one(
             "select idx, row_from, row_to from windows where stream = ? order by idx desc limit 1",
             (stream.id,),
         )
-        index, start, is_open = 0, 0, False
-        if last is not None:
-            is_open = last[2] is None
-            index, start = (last[0], last[1]) if is_open else (last[0] + 1, last[2] + 1)
-        parts = _season(reader, stream, start) if stream.settings.season else None
-        return is_open, index, _next_rows(reader, stream, start) if parts is None else parts
+        index, start = 0, 0
+        if last is not None:  # earlier versions opened a window with its first row
+            index, start = (last[0], last[1]) if last[2] is None else (last[0] + 1, last[2] + 1)
+        full = _season if stream.settings.season else _next_rows
+        return index, full(reader, stream, start)
 
-    is_open, index, found = service.read(look)
-    if not found or (is_open and found[0][1] is None):
-        return False
+    index, found = service.read(look)
     now = service.clock()
 
     def work(transaction: Transaction) -> None:
         held.check(transaction)
-        for place, (start, end, n) in enumerate(found, start=index):
-            if place > index or not is_open:
-                transaction.run(
-                    "insert into windows (stream, idx, seq_from, row_from, rows, opened)"
-                    " select ?, ?, seq_first, id, 0, ? from rows r"
-                    f" where r.stream = ? and {transaction.row_is('=', start)}",
-                    (stream.id, place, now, stream.id),
-                )
-            if end is not None:
-                transaction.run(
-                    "update windows set row_to = ?, rows = ?, full_at = ?"
-                    " where stream = ? and idx = ?",
-                    (end, n, now, stream.id, place),
-                )
+        for place, (first, last, n) in enumerate(found, start=index):
+            transaction.run(
+                "insert into windows (stream, idx, seq_from, row_from, row_to, rows, opened,"
+                f" full_at) select {stream.id}, {place}, seq_first, id, ?, ?, ?, ? from rows r"
+                f" where r.stream = ? and {transaction.row_is('=', first)}"
+                " on conflict (stream, idx) do update set row_to = excluded.row_to,"
+                " rows = excluded.rows, full_at = excluded.full_at",
+                (last, n, now, now, stream.id),
+            )
 
-    service.writer.do(work)
-    return found[-1][1] is not None
+    if found:
+        service.writer.do(work)
+    return bool(found)
 
 
-def _next_rows(
-    reader: Reader, stream: StreamRecord, start: int
-) -> list[tuple[int, int | None, int]]:
-    """Return the next windows of N rows each; the last one may be open."""
+def _next_rows(reader: Reader, stream: StreamRecord, start: int) -> list[tuple[int, int, int]]:
+    """Return the next windows of N rows each."""
     size = stream.settings.window
     ids = [
         ident
@@ -190,11 +181,10 @@ def _next_rows(
             (stream.id, size * max(1, _MOST_IDS // size)),
         )
     ]
-    parts = [ids[k : k + size] for k in range(0, len(ids), size)]
-    return [(one[0], one[-1] if len(one) == size else None, size) for one in parts]
+    return [(ids[k], ids[k + size - 1], size) for k in range(0, len(ids) - size + 1, size)]
 
 
-def _season(reader: Reader, stream: StreamRecord, start: int) -> list[tuple[int, int | None, int]]:
+def _season(reader: Reader, stream: StreamRecord, start: int) -> list[tuple[int, int, int]]:
     """Return the next window of a whole season: it ends before the first row of a later one.
 
     A late row, of a day that is over, belongs to the day in which it came.
@@ -213,7 +203,7 @@ def _season(reader: Reader, stream: StreamRecord, start: int) -> list[tuple[int,
         (stream.id, after),
     )
     if later is None:
-        return [(first[0], None, 0)]
+        return []
     [(end, n)] = reader.all(
         f"select max(r.id), count(*) from rows r where r.stream = ?"
         f" and {reader.row_is('>=', first[0])} and {reader.row_is('<', later)}",

@@ -107,7 +107,7 @@ class Held:
 JOBS: list[Job] = []
 """All kinds of jobs; see `job`."""
 
-_AGAIN = 300.0
+_AGAIN = 60.0
 """Seconds after which a job that failed is tried again: a broken one must not fill the log."""
 
 

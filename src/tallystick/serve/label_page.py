@@ -141,7 +141,7 @@ def _shown(work: Work, reader: str, query: Mapping[str, str], *, problem: str) -
             {"number": number + 1, "name": one.item or str(one.row + 1), "label": _words(answer)}
             for number, (one, answer) in reversed(mine.items())
         ],
-        "estimate": work.result(final=False).verdict if "estimate" in query else "",
+        "estimate": work.result().verdict if "estimate" in query else "",
         "offer_estimate": True,
         "problem": problem,
         "hidden": {"correct": "1"} if earlier >= 0 else {},
@@ -154,7 +154,7 @@ def _current(work: Work, reader: str) -> tuple[Ask | None, str]:
     waiting = work.session.open_asks(reader)
     if not waiting and reader == work.session.head.readers[0]:
         if work.standing().stop is not None:
-            return None, work.result(final=False).verdict
+            return None, work.result().verdict
         waiting = list(work.next())
     if waiting:
         return waiting[0], ""

@@ -695,7 +695,7 @@ def accuracies(
         rows = Rows(
             y=y, grades=agrees, classes=own, item=at, **{k: v[at] for k, v in arrays.items()}
         )
-        found.append((_chosen(rows, grades is None, population), at, at))
+        found.append((_chosen(rows, grades is None, population), at))
     stacked = replace(_stacked(found, population), pass_fail=grades is None)
     return stacked if grades is not None else replace(stacked, votes=shown)
 
@@ -858,10 +858,10 @@ def _votes(codes: ArrayLike, truth: ArrayLike) -> tuple[Codes, Codes]:
     return votes, right
 
 
-def _stacked(found: list[tuple[FewLabels, Codes, Codes]], population: Population) -> FewLabels:
-    """Put the fits of single columns side by side, joined by their items and units."""
-    designs = [one.design for one, _, _ in found]
-    labelled = [units[one.design.labelled] for one, _, units in found]
+def _stacked(found: list[tuple[FewLabels, Codes]], population: Population) -> FewLabels:
+    """Put the fits of single columns side by side, joined by their units."""
+    designs = [one.design for one, _ in found]
+    labelled = [units[one.design.labelled] for one, units in found]
     joint = np.unique(np.concatenate(labelled))
     places = [np.searchsorted(joint, units) for units in labelled]
 
@@ -893,14 +893,13 @@ def _stacked(found: list[tuple[FewLabels, Codes, Codes]], population: Population
             "times": times,
             "labelled": joint,
             "system": np.repeat(np.arange(len(found)), [d.system.size for d in designs]),
-            "item": np.concatenate([items[one.design.item] for one, items, _ in found]),
-            "unit": np.concatenate([units[one.design.unit] for one, _, units in found]),
+            "unit": np.concatenate([units[one.design.unit] for one, units in found]),
         }
     )
     return FewLabels(
         design=design,
-        alone=fits([one.alone for one, _, _ in found]),
-        chosen=fits([one.chosen for one, _, _ in found]),
+        alone=fits([one.alone for one, _ in found]),
+        chosen=fits([one.chosen for one, _ in found]),
         pass_fail=True,
         population=population,
         shared=True,

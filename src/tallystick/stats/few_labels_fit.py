@@ -6,8 +6,8 @@ labelled (:class:`LabelDesign`), one linear forecast per output (:func:`features
 left-out residuals look like (:class:`ResidualMoments`), and how far an interval reaches
 (:func:`reach`). Equations are tagged F1 to F10.
 
-A *unit* is what is labelled as a whole: an item with its outputs of all systems, or a document. All
-sums run over units, so repeated rows and documents need no case of their own. Every row may stand
+A *unit* is what is labelled as a whole: an item with its outputs of all systems, or with several rows
+of one. All sums run over units, so repeated rows need no case of their own. Every row may stand
 for ``count`` identical ones.
 """
 
@@ -53,15 +53,14 @@ class Rows:
     system
         Which system made the output, from 0; one system by default.
     item
-        Codes that join outputs for the same item. None: every row is an item of its own.
+        Codes that join rows that are labelled together: outputs of several systems for one item, or
+        the rows of one document. None: every row is an item of its own.
     count
-        How many identical rows each stands for; equal for all rows of an item or document.
+        How many identical rows each stands for; equal for all rows of an item.
     weight
         Sampling weights: the target is the weighted mean over all rows.
     probability
         With which probability a row was chosen for labelling; read on labelled rows only.
-    document
-        Codes of rows that are labelled together. None: items are.
     classes
         The class that each row belongs to for certain (e.g. the one voted), -1 for none. It becomes
         0/1 features of the third model.
@@ -74,7 +73,6 @@ class Rows:
     count: ArrayLike | None = None
     weight: ArrayLike | None = None
     probability: ArrayLike | None = None
-    document: ArrayLike | None = None
     classes: ArrayLike | None = None
 
 
@@ -91,7 +89,6 @@ class LabelDesign:
     times: Floats
     labelled: Codes
     system: Codes
-    item: Codes
     unit: Codes
     count: Floats
     mass: Floats
@@ -170,11 +167,11 @@ class LabelTable:
         keep = np.flatnonzero((count > 0) & (weight > 0))
         y, grades, count, weight = (part[keep] for part in (y, grades, count, weight))
         system = system[keep]
-        item, unit = _items(rows, keep)
+        unit = _units(rows, keep)
         copies = np.zeros(int(unit.max(initial=-1)) + 1)
         copies[unit] = count
         if (copies[unit] != count).any():
-            raise InputError("count must be equal for all rows of an item or document")
+            raise InputError("count must be equal for all rows of an item")
         chosen = ~np.isnan(y)
         odds = _column("probability", rows.probability, chosen.size, keep)[chosen]
         if not ((odds > 0) & (odds <= 1)).all():
@@ -184,7 +181,7 @@ class LabelTable:
         weight = weight / weight.max(initial=0.0) if weight.size else weight
         heavy = weight[chosen] / odds
         heavy = heavy / heavy.max(initial=0.0) if heavy.size else heavy
-        base = _Base(y, system, item, unit, count, weight, n_systems)
+        base = _Base(y, system, unit, count, weight, n_systems)
         design, labelled, mean = base.design(np.flatnonzero(chosen), heavy)
         classes = np.zeros((y.size, 0))
         if rows.classes is not None:
@@ -198,7 +195,6 @@ class _Base:
 
     y: Floats
     system: Codes
-    item: Codes
     unit: Codes
     count: Floats
     weight: Floats
@@ -242,7 +238,6 @@ class _Base:
                 times=times,
                 labelled=labelled,
                 system=self.system,
-                item=self.item,
                 unit=self.unit,
                 count=self.count,
                 mass=mass,
@@ -358,19 +353,14 @@ def _codes(name: str, values: ArrayLike | None, size: int, least: int = 0) -> Co
     return found.astype(np.intp)
 
 
-def _items(rows: Rows, keep: Codes) -> tuple[Codes, Codes]:
-    """Return codes from 0 of the items and of the units, for the rows that are kept."""
-    item = np.arange(keep.size)
-    size = np.asarray(rows.y).size
-    found = []
-    for name, values in (("item", rows.item), ("document", rows.document)):
-        if values is not None:
-            array = np.asarray(values)
-            if array.shape != (size,):
-                raise InputError(f"{name} must hold one code per row, got shape {array.shape}")
-            item = np.unique(array[keep], return_inverse=True)[1]
-        found.append(item)
-    return found[0], found[1]
+def _units(rows: Rows, keep: Codes) -> Codes:
+    """Return codes from 0 of the units, for the rows that are kept."""
+    if rows.item is None:
+        return np.arange(keep.size)
+    array, size = np.asarray(rows.item), np.asarray(rows.y).size
+    if array.shape != (size,):
+        raise InputError(f"item must hold one code per row, got shape {array.shape}")
+    return np.asarray(np.unique(array[keep], return_inverse=True)[1])
 
 
 # Features: the judges that say anything, in an order of their own, as consensus and deviations.
@@ -705,9 +695,9 @@ def _moments(
 
 def _by_item(design: LabelDesign, fit: Fit) -> tuple[Floats, Floats]:
     """Return the largest and smallest forecast of each item and system; -inf, inf: no row."""
-    shape = (int(design.item.max(initial=-1)) + 1, design.units.size)
+    shape = (int(design.unit.max(initial=-1)) + 1, design.units.size)
     high, low = np.full(shape, -np.inf), np.full(shape, np.inf)
-    at = (design.item, design.system)
+    at = (design.unit, design.system)
     np.maximum.at(high, at, fit.forecast)
     np.minimum.at(low, at, fit.forecast)
     return high, low

@@ -230,8 +230,6 @@ class WatchOptions:
         Items per block; at least four times as many as bursts of similar items are long.
     horizon, alpha
         False alarms: at most *alpha* per *horizon* items.
-    ever
-        At most *alpha* false alarms ever, instead of per horizon; later changes are harder to see.
     memory
         Blocks that are kept for dating a change and naming its cause.
     max_labels
@@ -242,7 +240,6 @@ class WatchOptions:
     block: int = 25
     horizon: int = 10_000
     alpha: float = 0.05
-    ever: bool = False
     memory: int = 400
     max_labels: int = 32
 
@@ -260,8 +257,8 @@ class WatchOptions:
 
     @property
     def bar(self) -> float:
-        """What weight times evidence must reach: T/alpha with T in blocks, or 1/alpha."""
-        return (1.0 if self.ever else self.horizon / self.block) / self.alpha
+        """What weight times evidence must reach: T/alpha, with T in blocks."""
+        return self.horizon / self.block / self.alpha
 
 
 # Bet on ranks: an alarm whose false alarms are bounded, whatever the rate was before.
@@ -295,9 +292,7 @@ class WatchOptions:
 # weight times** :math:`R_t` **reaches** :math:`T/\alpha`: the chance of any false alarm in T
 # blocks
 # is at most :math:`\alpha` (optional stopping of :math:`R_t - t`, union over series); without an
-# alarm it is at most :math:`k \alpha` after kT blocks. The *ever* form replaces the 1 by
-# :math:`1/(t(t+1))` and the bar by :math:`1/\alpha`: the chance of a false alarm ever is at most
-# :math:`\alpha`, and later changes are ever harder to see.
+# alarm it is at most :math:`k \alpha` after kT blocks.
 
 
 DELTAS = np.array([-1.2, -0.5, 0.5, 1.2])
@@ -323,8 +318,6 @@ class Detector:
         Series whose falls count double.
     key
         Name of the stream: the same key and data give the same ranks.
-    ever
-        Bound false alarms forever instead of per T blocks.
     histogram
         Series x 201: how often each value was seen.
     lags
@@ -333,8 +326,6 @@ class Detector:
         Series x 2: D1 and D2 of (S2).
     terms
         How many blocks the sums hold.
-    bets
-        How many bets were made, per series.
     capital
         Series x 4: the R of (S3), one per delta.
     """
@@ -342,12 +333,10 @@ class Detector:
     names: tuple[str, ...]
     falls: npt.NDArray[np.bool_]
     key: str
-    ever: bool
     histogram: FloatArray
     lags: FloatArray
     sums: FloatArray
     terms: FloatArray
-    bets: FloatArray
     capital: FloatArray
 
     @classmethod
@@ -357,7 +346,6 @@ class Detector:
         *,
         key: str,
         falls: npt.ArrayLike = False,
-        ever: bool = False,
         reference: npt.ArrayLike | None = None,
     ) -> Detector:
         """Start without a past, or with *reference* blocks (blocks x series) that are not bet on.
@@ -380,12 +368,10 @@ class Detector:
             names=tuple(names),
             falls=np.broadcast_to(np.asarray(falls, dtype=np.bool_), (s,)).copy(),
             key=key,
-            ever=ever,
             histogram=histogram,
             lags=np.full((s, 2), np.nan),
             sums=np.zeros((s, 2)),
             terms=np.zeros(s),
-            bets=np.zeros(s),
             capital=np.zeros((s, 4)),
         )
 
@@ -429,8 +415,7 @@ class Detector:
         z = _normal_quantile(np.clip(u, _EDGE, 1 - _EDGE))
 
         kappa = slowdown(self.sums[on, 0], self.sums[on, 1], self.terms[on])
-        self.bets[on] += 1
-        self.capital[on] = rank_bet(self.capital[on], z, kappa, self.bets[on], ever=self.ever)
+        self.capital[on] = rank_bet(self.capital[on], z, kappa)
 
         # The differences enter after the bet: kappa may use the past only.
         lags = self.lags[on]
@@ -445,12 +430,10 @@ class Detector:
             "names": list(self.names),
             "falls": self.falls.tolist(),
             "key": self.key,
-            "ever": self.ever,
             "histogram": [_sparse(row) for row in self.histogram],
             "lags": [[None if np.isnan(z) else z for z in row] for row in self.lags.tolist()],
             "sums": self.sums.tolist(),
             "terms": self.terms.astype(int).tolist(),
-            "bets": self.bets.astype(int).tolist(),
             "capital": self.capital.tolist(),
         }
 
@@ -465,27 +448,22 @@ class Detector:
             names=tuple(saved["names"]),
             falls=np.array(saved["falls"], dtype=np.bool_),
             key=saved["key"],
-            ever=saved["ever"],
             histogram=histogram,
             lags=np.array(lags, dtype=np.float64),
             sums=np.array(saved["sums"], dtype=np.float64),
             terms=np.array(saved["terms"], dtype=np.float64),
-            bets=np.array(saved["bets"], dtype=np.float64),
             capital=np.array(saved["capital"], dtype=np.float64),
         )
 
 
-def rank_bet(
-    capital: FloatArray, z: FloatArray, kappa: FloatArray, t: FloatArray, *, ever: bool = False
-) -> FloatArray:
+def rank_bet(capital: FloatArray, z: FloatArray, kappa: FloatArray) -> FloatArray:
     """Return the capital (series x deltas) after a block with normal rank *z*, (S3).
 
     >>> zero = np.zeros((1, 4))
-    >>> rank_bet(zero, np.array([0.0]), np.ones(1), np.ones(1)).round(4)
+    >>> rank_bet(zero, np.array([0.0]), np.ones(1)).round(4)
     array([[0.4868, 0.8825, 0.8825, 0.4868]])
     """
-    stake = 1 / (t * (t + 1)) if ever else np.ones_like(t)
-    grown = (capital + stake[:, None]) * np.exp(np.outer(z / kappa, DELTAS) - DELTAS**2 / 2)  # (S3)
+    grown = (capital + 1) * np.exp(np.outer(z / kappa, DELTAS) - DELTAS**2 / 2)  # (S3)
     return np.minimum(grown, _MOST)
 
 
@@ -533,19 +511,6 @@ def _normal_quantile(u: FloatArray) -> FloatArray:
     from scipy.special import ndtri
 
     return np.asarray(ndtri(u))
-
-
-# Is accuracy below x? A test on labelled items that may be looked at after every label.
-#
-# For items labelled with known probability :math:`\pi_i` (the least is :math:`\pi_{min}`, fixed
-# beforehand), with c = 1 if the judge was right,
-#
-# .. math::
-#     R^k \leftarrow (R^k + 1)\left(1 + \lambda_k (x - c) \frac{\pi_{min}}{\pi_i}\right), \qquad
-#     \lambda_k = \min\!\left(\frac{\{.05, .1, .2\}}{x (1-x)}, \frac{.9}{1 - x}\right)   \tag{S5}
-#
-# Alarm when the mean of the three reaches :math:`T/\alpha`, T in labels: while accuracy is at least
-# x, the chance of an alarm in T labels is at most :math:`\alpha`.
 
 
 # Notices: facts about a block that need no test. A judge fell silent, or writes a new label.

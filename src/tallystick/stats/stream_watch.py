@@ -223,7 +223,6 @@ class Watch:
             names,
             key=self.options.key,
             falls=layout.falls,
-            ever=self.options.ever,
             reference=reference,
         )
 
@@ -292,7 +291,8 @@ class Watch:
         before = saved["before"]
         return cls(
             n_judges=n_judges,
-            options=WatchOptions(**saved["options"]),
+            # Earlier releases also wrote an option that no command could set.
+            options=WatchOptions(**{k: v for k, v in saved["options"].items() if k != "ever"}),
             labels=list(saved["labels"]),
             pending=np.array(saved["pending"], dtype=np.int64).reshape(-1, n_judges),
             board=NoticeBoard.from_dict(saved["board"]),

@@ -1,7 +1,8 @@
-"""Columns in memory become counts: Arrow groups their rows, and what is left are few patterns."""
+"""Columns in memory become counts: Arrow numbers the labels of each, and NumPy counts the rows."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -68,31 +69,37 @@ class Cells:
         return (*labels, *blank), codes_of(coded, missing=len(labels))
 
 
+_MOST_CELLS = 1 << 20
+"""Patterns that could occur, up to which each has a counter of its own."""
+
+
 def count_columns(columns: Mapping[str, Any], recipe: Recipe) -> Counted:
     """Count the rows of a mapping of equally long columns.
 
-    >>> counted = count_columns({"a": ["x", "x", "y"], "b": [1, 1, 1]}, Recipe())
-    >>> sorted(counted.counts.tolist())
-    [1, 2]
+    >>> count_columns({"a": ["x", "x", "y"], "b": [1, 1, 1]}, Recipe()).counts.tolist()
+    [2, 1]
     """
-    import pyarrow as pa
-
     names = recipe.select(tuple(columns))
     cells = cells_of(columns, names, recipe)
-    keys = [f"k{j}" for j in range(len(names))]
-    table = pa.table(dict(zip(keys, (cell.values for cell in cells), strict=True)))
-    if recipe.weight is None:
-        groups = table.group_by(keys).aggregate([([], "count_all")])
-    else:
-        weights = as_arrow(weights_of(recipe.weight, columns[recipe.weight]))
-        # One thread: sums of fractions depend on the order in which they are added.
-        rows = table.append_column("weight", weights).group_by(keys, use_threads=False)
-        groups = rows.aggregate([("weight", "sum")]).rename_columns([*keys, "count_all"])
-    found = [
-        Cells(cell.name, combined(groups[key]), cell.labels)
-        for key, cell in zip(keys, cells, strict=True)
-    ]
-    return _coded(found, as_numpy(groups["count_all"]))
+    weights = None if recipe.weight is None else weights_of(recipe.weight, columns[recipe.weight])
+    both = [cell.coded() for cell in cells]
+    labels = tuple(own for own, _ in both)
+    sizes = [len(own) for own in labels]
+    rows = len(cells[0].values)
+
+    possible = math.prod(sizes)
+    if possible > _MOST_CELLS or not rows:
+        # Every row as it is: they are sorted and added up where patterns come into order.
+        counts: Counts = np.ones(rows, np.int64) if weights is None else weights
+        return Counted(names, labels, np.stack([own for _, own in both], axis=1), counts)
+    place = np.zeros(rows, np.int32)
+    for size, (_, own) in zip(sizes, both, strict=True):
+        place *= size
+        place += own
+    table = np.bincount(place, weights, minlength=possible)
+    found = np.flatnonzero(table)
+    codes = np.stack(np.unravel_index(found, sizes), axis=1).astype(np.int32)
+    return Counted(names, labels, codes, table[found])
 
 
 def count_groups(columns: Mapping[str, Any], counts: Any, *, weighted: bool) -> Counted:
@@ -100,18 +107,11 @@ def count_groups(columns: Mapping[str, Any], counts: Any, *, weighted: bool) -> 
     its count.
     """
     held = as_numpy(counts) if hasattr(counts, "dictionary_encode") else np.asarray(counts)
-    cells = cells_of(columns, tuple(columns), Recipe())
-    return _coded(cells, held.astype(np.float64 if weighted else np.int64))
-
-
-def _coded(cells: Sequence[Cells], counts: Counts) -> Counted:
-    both = [cell.coded() for cell in cells]
-    codes = np.empty((len(counts), len(cells)), np.int32)
-    for j, (_, column) in enumerate(both):
-        codes[:, j] = column
-    return Counted(
-        tuple(cell.name for cell in cells), tuple(labels for labels, _ in both), codes, counts
-    )
+    names = tuple(columns)
+    both = [cell.coded() for cell in cells_of(columns, names, Recipe())]
+    codes = np.stack([own for _, own in both], axis=1)
+    counted = held.astype(np.float64 if weighted else np.int64)
+    return Counted(names, tuple(labels for labels, _ in both), codes, counted)
 
 
 def cells_of(columns: Mapping[str, Any], names: Sequence[str], recipe: Recipe) -> list[Cells]:

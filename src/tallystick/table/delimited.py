@@ -122,7 +122,9 @@ def _separator(text: CheckedText) -> str:
     if by_name in fits:
         return by_name
     names = " and ".join(f"{_SEPARATORS[one]} ({one!r})" for one in fits)
-    raise FileError(f"{text.name} could be separated by {names}: save it with one of them only")
+    raise FileError(
+        f"{text.name} could be separated by {names}: say which with delimiter (--delimiter)"
+    )
 
 
 def _widths(path: Path, separator: str) -> list[int]:

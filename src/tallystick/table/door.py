@@ -537,7 +537,7 @@ def _with_single_items(data: Data, given: Roles) -> Data:
     if given.item is not None:
         raise InputError(
             f"duplicate item {twice[0]!r} in column {item!r}: keep one row per item. If each row is"
-            " one vote, name its columns (--judge, --vote)"
+            " one vote, say --shape long"
         )
     note = (
         f"column {item!r} is named like the items but repeats or has blanks, so every row counts"

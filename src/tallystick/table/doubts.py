@@ -403,8 +403,9 @@ def with_doubt(result: _R, doubt: Doubt | None) -> _R:
     claims = {name: held(result) if callable(held) else held for name, held in marked.items()}
     why = doubt.first[0].lower() + doubt.first[1:-1]
     basis = f"{result.basis} They hold only if {doubt.assumption}." if result.basis else ""
+    resting: _R = _resting_on(result, doubt.assumption)
     return replace(
-        _resting_on(result, doubt.assumption),
+        resting,
         verdict=doubt.first,
         sentences=Sentences(answer=doubt.first),
         decision="unknowable" if result.decision == "unknowable" else "undecided",
@@ -882,10 +883,12 @@ def _truth_doubt(data: Data) -> Doubt | None:
     if told is None:
         return None
     truth, (names, codes, counts), held = repr(data.roles.truth), told, _agreements(*told)
-    shares = [k / n for n, k in held.values() if n >= _LEAST_COPIES]
-    true = len(np.unique(codes[:, 0]))
+    true = np.unique(codes[:, 0])
+    # A tie or a refusal takes neither side.
+    sides = _agreements(names, np.where(np.isin(codes, true), codes, -1), counts)
+    shares = [k / n for n, k in sides.values() if n >= _LEAST_COPIES]
     # Readers of a session did not see the votes; who always says the one label is no copy.
-    found = copied_from(held) if data.session is None and true > 1 else None
+    found = copied_from(held) if data.session is None and len(true) > 1 else None
     if found is not None:
         column, other = found
         same = (
@@ -903,7 +906,7 @@ def _truth_doubt(data: Data) -> Doubt | None:
             assumption=f"{truth} was made without {column!r}",
             needed=f"labels that were made without {column!r}",
         )
-    if true == 2 and len(shares) == len(names) and max(shares) < _OPPOSITE:
+    if len(true) == 2 and len(shares) == len(names) and max(shares) < _OPPOSITE:
         most = f"no column equals {truth} on more than {percent(max(shares))} of the labelled rows"
         return Doubt(
             first=f"The labels decide nothing, because they look turned round: {most}.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -63,12 +64,14 @@ def detect(file: File) -> Format:
                 )
             return kind
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        log = sniff_archive(_entries(file.path))
+        entries = _entries(file.path)
+        names = [entry.filename for entry in entries]
+        log = sniff_archive(names)
         if log is not None:
             return log
-        if any(name.startswith("xl/") for name in _entries(file.path)):
+        if any(name.startswith("xl/") for name in names):
             return "workbook"
-        raise FileError(f"{file.name} is {_archive(file.path)}")
+        raise FileError(f"{file.name} is {_archive(entries)}")
     for magic, what in _REFUSED:
         if head.startswith(magic):
             raise FileError(f"{file.name} is {what}")
@@ -109,27 +112,24 @@ def _named_delimited(name: str) -> bool:
     return name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
 
 
-def _entries(path: Path) -> list[str]:
-    """Return the names inside a zip archive; none if it is damaged."""
+def _entries(path: Path) -> list[zipfile.ZipInfo]:
+    """Return what is inside a zip archive; nothing if it is damaged."""
     try:
         with zipfile.ZipFile(path) as archive:
-            return archive.namelist()
+            return archive.infolist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
         return []
 
 
-def _archive(path: Path) -> str:
+def _archive(entries: Sequence[zipfile.ZipInfo]) -> str:
     """Say which sort of zip this is."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            entries = archive.infolist()
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
-        return "a damaged zip archive; copy it again, unpack it and name the file inside"
     names = [entry.filename for entry in entries]
+    if not names:
+        return "a damaged zip archive; copy it again, unpack it and name the file inside"
     if any(entry.flag_bits & 1 for entry in entries):
         return "a password-protected zip archive; unpack it and name the file inside"
     if "mimetype" in names and "content.xml" in names:
         return "an OpenDocument spreadsheet; save the sheet as CSV (UTF-8)"
-    if names and all(name.endswith(".npy") for name in names):
+    if all(name.endswith(".npy") for name in names):
         return "a NumPy archive; load it and pass its columns to Tallystick in Python"
     return f"a zip archive ({', '.join(names[:3])}…); unpack it and name the file inside"

@@ -20,6 +20,7 @@ from typing import Any
 from tallystick.errors import FileError, FormatError
 from tallystick.results import Json
 from tallystick.table.sources import lock
+from tallystick.table.tables import sync_folder
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +155,7 @@ class Ledger:
             raise FormatError(f"{self.path} is not a {self.kind.what}: it holds no whole line")
         self.events = [{self.kind.key: self.kind.format, **head}]
         self.append(self.events)
-        _sync_folder(self.path.parent)
+        sync_folder(self.path.parent)
 
     def append(self, events: Sequence[Mapping[str, Json]], *, sync: bool = True) -> None:
         """Add lines: all of them, or an error and none. With *sync* they are on the disk then."""
@@ -207,13 +208,3 @@ def _is_record(line: str) -> bool:
 
 def _checksum(last: str, body: str) -> str:
     return hashlib.sha256(f"{last}{body}".encode("ascii", "replace")).hexdigest()[:16]
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make sure that the name of a new file survives a power cut, where the system can say so."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

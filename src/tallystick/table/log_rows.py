@@ -8,6 +8,7 @@ fields mean is declared in `tallystick.table.logs`.
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 import struct
@@ -86,21 +87,19 @@ def rows_of(file: File, lists: Sequence[str], heads: Sequence[str] = ()) -> Rows
     heads
         Keys of the lines that are no rows.
     """
-    with checked(file, by_line=False) as text, text.path.open(encoding="utf-8-sig") as stream:
-        start = stream.read(1)
-        first = start + stream.readline()
-        more = any(not line.isspace() for line in stream)
-    if start not in ("{", "["):
-        header, cells = csv_table(file)
+    text = content(file)
+    if text[:1] not in ("{", "["):
+        header, cells = csv_table(file, text)
         return {}, (
             (f"row {k}", dict(zip(header, row, strict=False))) for k, row in enumerate(cells, 1)
         )
-    if start == "{" and isinstance(opened(first), dict) and (more or heads):
-        lines = [(f"line {line}", row) for line, row in each_line(file)]
+    first, _, rest = text.partition("\n")
+    if text[0] == "{" and isinstance(opened(first), dict) and (heads or rest.strip()):
+        lines = [(f"line {line}", row) for line, row in each_line(file, text)]
         head = {key: row[key] for _, row in lines for key in heads if key in row}
         return head, lines
 
-    held = document(file)
+    held = parsed(text, file.name)
     if isinstance(held, dict):
         if isinstance(held.get("columns"), list) and isinstance(held.get("data"), list):
             names = list(map(str, held["columns"]))
@@ -111,8 +110,6 @@ def rows_of(file: File, lists: Sequence[str], heads: Sequence[str] = ()) -> Rows
         if found:
             return held, _entries([row for rows in found for row in rows], file)
         held = [held]
-    if not isinstance(held, list):
-        raise FileError(f"{file.name} is neither a list of objects nor one object per line")
     return {}, _entries(held, file)
 
 
@@ -123,23 +120,28 @@ def _entries(held: Sequence[Any], file: File) -> Iterator[tuple[str, Row]]:
         yield f"entry {place}", row
 
 
-def each_line(file: File) -> Iterator[tuple[int, dict[str, Any]]]:
+def content(file: File) -> str:
+    """Return the text of a file."""
+    with (
+        checked(file, by_line=False) as text,
+        text.path.open(encoding="utf-8-sig", newline="") as stream,
+    ):
+        return stream.read()
+
+
+def each_line(file: File, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the number and the object of each line that is not blank."""
-    with checked(file) as text, text.path.open(encoding="utf-8-sig") as stream:
-        for line, words in enumerate(stream, start=1):
-            if not words.isspace():
-                value = parsed(words, f"{file.name}, line {line}")
-                if not isinstance(value, dict):
-                    raise FileError(
-                        f"{file.name}, line {line} is not an object: the log is damaged"
-                    )
-                yield line, value
+    for line, words in enumerate(text.split("\n"), start=1):
+        if words.strip():
+            value = parsed(words, f"{file.name}, line {line}")
+            if not isinstance(value, dict):
+                raise FileError(f"{file.name}, line {line} is not an object: the log is damaged")
+            yield line, value
 
 
 def document(file: File) -> Any:
     """Return the one JSON document that a file holds."""
-    with checked(file, by_line=False) as text:
-        return parsed(text.path.read_text(encoding="utf-8-sig"), file.name)
+    return parsed(content(file), file.name)
 
 
 def parsed(text: str | bytes, name: str) -> Any:
@@ -154,15 +156,14 @@ def parsed(text: str | bytes, name: str) -> Any:
         raise FileError(f"{name} is not complete JSON ({error}): copy the log again") from error
 
 
-def csv_table(file: File) -> tuple[list[str], list[list[str]]]:
+def csv_table(file: File, text: str) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of a CSV file; headers may repeat."""
-    with checked(file) as text, text.path.open(encoding="utf-8-sig", newline="") as stream:
-        try:
-            with wide_cells():
-                rows = list(csv.reader(stream))
-        except csv.Error as error:
-            message = f"{file.name} is not CSV ({error}): export the results again"
-            raise FileError(message) from error
+    try:
+        with wide_cells():
+            rows = list(csv.reader(io.StringIO(text, newline="")))
+    except csv.Error as error:
+        message = f"{file.name} is not CSV ({error}): export the results again"
+        raise FileError(message) from error
     if len(rows) < 2:
         raise FileError(f"{file.name} has no rows: export the results again")
     return rows[0], [row for row in rows[1:] if row]
@@ -257,7 +258,7 @@ def promptfoo_csv(file: File) -> Rows:
 
     Older versions write no status, but ``[PASS]`` or ``[FAIL]`` before the output.
     """
-    header, rows = csv_table(file)
+    header, rows = csv_table(file, content(file))
     blocks = {
         at: named
         for at, name in enumerate(header)
@@ -337,7 +338,7 @@ def garak_rows(file: File) -> Rows:
     """
     model, threshold = "model", 0.5
     found = []
-    for line, entry in each_line(file):
+    for line, entry in each_line(file, content(file)):
         kind = entry.get("entry_type")
         if kind is None and "detector" in entry:
             raise FileError(

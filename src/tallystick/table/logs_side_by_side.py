@@ -90,14 +90,14 @@ def beside(
     most = {item: max(len(column.get(item, ())) for column in models.values()) for item in listed}
     several = max(most.values()) > 1
     rows = [(item, k) for item in listed for k in range(max(1, most[item]) if several else 1)]
-    names = _Names(models)
-    columns: dict[str, list[object]] = {names.fresh("item"): [item for item, _ in rows]}
-    replicate = names.fresh("replicate") if several else None
+    names = set(models)
+    columns: dict[str, list[object]] = {_fresh("item", names): [item for item, _ in rows]}
+    replicate = _fresh("replicate", names) if several else None
     if replicate is not None:
         columns[replicate] = [k + 1 for _, k in rows]
 
     found = _groups(logs, kept, keep)
-    groups = {names.fresh(name): held for name, held in found.items()}
+    groups = {_fresh(name, names): held for name, held in found.items()}
     columns |= {name: [held.get(item) for item, _ in rows] for name, held in groups.items()}
     offered = {name: held for name, held in groups.items() if name not in keep}
     if offered and not keep:
@@ -291,17 +291,12 @@ def _offer(groups: Mapping[str, Mapping[str, str]]) -> str:
     )
 
 
-class _Names:
-    """Names of columns that no run has."""
-
-    def __init__(self, taken: Mapping[str, object]) -> None:
-        self._taken = set(taken)
-
-    def fresh(self, name: str) -> str:
-        while name in self._taken:
-            name += "_"
-        self._taken.add(name)
-        return name
+def _fresh(name: str, taken: set[str]) -> str:
+    """Return a name that no run has, and take it."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
 
 
 def _listed(keys: Mapping[str, object]) -> str:

@@ -11,13 +11,10 @@ from tallystick.table.cells import identifier, literal
 from tallystick.table.columnar import parquet_relation
 from tallystick.table.engine import connect, reading
 from tallystick.table.reading_names import lower_word, plain
-from tallystick.table.roles import Layout
+from tallystick.table.roles import Layout, first_repeat
 from tallystick.table.sources import MAX_COLUMNS, check_names
 from tallystick.table.tables import Table
 from tallystick.table.truth import scratch_file
-
-_KEY = "item and run "
-"""The column that stands for item and run while a table is pivoted."""
 
 
 def to_wide(
@@ -34,84 +31,51 @@ def to_wide(
     beside
         Columns, such as the system and the run, with which an item has one row in the wide table.
     """
-    if beside:
-        return _keyed_to_wide(table, shape, beside)
-    _three(shape.item, shape.judge, shape.vote)
-    _check_pairs(table, shape)
-    extras = [
-        name
-        for name in table.columns
-        if name not in (shape.item, shape.judge, shape.vote) and name not in table.left_out
-    ]
-    steady = [name for name in extras if steady_within(table, shape.item, name)]
-    varying = [name for name in extras if name not in steady]
-    return _pivot(table, shape, steady, varying)
-
-
-def _keyed_to_wide(
-    table: Table, shape: LongShape, beside: Sequence[str]
-) -> tuple[Table, tuple[str, ...]]:
-    """Pivot a long table in which item and further columns together name a row."""
-    texts = [f"cast({identifier(name)} as varchar)" for name in (shape.item, *beside)]
-    key = " || '\x1f' || ".join(texts)
-    keyed = replace(
-        table,
-        relation=table.derive(f"select *, {key} as {identifier(_KEY)} from rows"),
-        columns=(*table.columns, _KEY),
-    )
-    wide, votes = to_wide(keyed, replace(shape, item=_KEY))
-    columns = [name for name in wide.columns if name != _KEY]
-    relation = wide.derive(f"select {', '.join(map(identifier, columns))} from rows")
-    notes = tuple(note.replace(f"item {_KEY!r}", f"item {shape.item!r}") for note in wide.notes)
-    return replace(wide, relation=relation, columns=tuple(columns), notes=notes), votes
-
-
-def _three(item: str, judge: str, vote: str) -> LongShape:
-    if len({item, judge, vote}) < 3:
+    keys = (shape.item, *beside)
+    if len({*keys, shape.judge, shape.vote}) < len(keys) + 2:
         raise InputError(
-            f"item, judge and vote must be three different columns, got {item!r}, {judge!r} and"
-            f" {vote!r}"
+            f"item, judge and vote must be three different columns, got {shape.item!r},"
+            f" {shape.judge!r} and {shape.vote!r}"
         )
-    return LongShape(item, judge, vote)
+    _check_pairs(table, shape, keys)
+    used = {*keys, shape.judge, shape.vote, *table.left_out}
+    extras = [name for name in table.columns if name not in used]
+    steady = [name for name in extras if steady_within(table, keys, name)]
+    varying = [name for name in extras if name not in steady]
+    return _pivot(table, shape, keys, steady, varying)
 
 
-def _check_pairs(table: Table, shape: LongShape) -> None:
+def _check_pairs(table: Table, shape: LongShape, keys: Sequence[str]) -> None:
     """Every row must name its item and its judge, and no judge may vote twice on an item."""
-    for role, column in (("item", shape.item), ("judge", shape.judge)):
+    for role, column in (*(("item", key) for key in keys), ("judge", shape.judge)):
         place = table.row_of(column, None)
         if place is not None:
             raise InputError(
                 f"{place}: the {role} column {column!r} is blank. Fill it, or remove the row"
             )
 
-    if not table.repeats(shape.item, shape.judge):
-        return
-    # Only a table that is refused pays for the places of its votes.
-    item, judge = identifier(shape.item), identifier(shape.judge)
-    twice = table.query(
-        f"select {item}, {judge}, list(place order by place) from "
-        f"(select {item}, {judge}, row_number() over () as place from rows) "
-        "group by 1, 2 having count(*) > 1 order by min(place) limit 1"
-    )
-    if twice:
-        [(name, by, rows)] = twice
-        places = f"{table.place(rows[0])} and {table.place(rows[1])}"
+    twice = first_repeat(table, *keys, shape.judge)
+    if twice is not None:
         raise InputError(
-            f"duplicate vote: item {name!r} has two votes of judge {by!r}, at {places}. Keep one of"
-            " them; if every row is an item of its own, write shape = 'wide' in a reading file"
-            " (--reading)"
+            f"duplicate vote: {' and '.join((*keys, shape.judge))} {twice[0]} occur twice, at"
+            f" {twice[1]} and {twice[2]}. Keep one of them; if every row is an item of its own, say"
+            " --shape wide"
         )
 
 
 def _pivot(
-    table: Table, shape: LongShape, steady: Sequence[str], varying: Sequence[str]
+    table: Table,
+    shape: LongShape,
+    keys: Sequence[str],
+    steady: Sequence[str],
+    varying: Sequence[str],
 ) -> tuple[Table, tuple[str, ...]]:
     """Write the wide table to a scratch file: facts that are steady within an item stay."""
     judges = _judges(table, shape)
-    check_names([shape.item, *steady, *judges], f"{table.source}, with one column per judge,")
+    check_names([*keys, *steady, *judges], f"{table.source}, with one column per judge,")
     path = scratch_file("wide-")
     with reading(table.source):
-        table.derive(_pivot_sql(shape, steady, judges)).write_parquet(str(path))
+        table.derive(_pivot_sql(shape, keys, steady, judges)).write_parquet(str(path))
     table.close()
 
     relation = parquet_relation(connect(), [path])
@@ -139,27 +103,29 @@ def _pivot(
 
 
 def _judges(table: Table, shape: LongShape) -> list[str]:
-    item, judge = identifier(shape.item), identifier(shape.judge)
+    judge = identifier(shape.judge)
     found = table.query(
-        f"select cast({judge} as varchar) from rows group by 1 order by min({item}), 1"
-        f" limit {MAX_COLUMNS + 1}"
+        f"select distinct cast({judge} as varchar) from rows order by 1 limit {MAX_COLUMNS + 1}"
     )
     return sorted((name for (name,) in found), key=_natural)
 
 
-def _pivot_sql(shape: LongShape, steady: Sequence[str], judges: Sequence[str]) -> str:
-    item, judge, vote = map(identifier, (shape.item, shape.judge, shape.vote))
+def _pivot_sql(
+    shape: LongShape, keys: Sequence[str], steady: Sequence[str], judges: Sequence[str]
+) -> str:
+    names, judge, vote = [*map(identifier, keys)], identifier(shape.judge), identifier(shape.vote)
+    key = ", ".join(names)
     facts = "".join(f", first({identifier(name)}) as {identifier(name)}" for name in steady)
-    chosen = ", ".join(f"heads.{identifier(name)}" for name in [shape.item, *steady])
+    chosen = ", ".join(f"heads.{identifier(name)}" for name in [*keys, *steady])
     columns = ", ".join(f"votes.{identifier(name)}" for name in judges)
+    same = " and ".join(f"heads.{name} = votes.{name}" for name in names)
     return (
         "with numbered as (select *, row_number() over () as place_ from rows), "
-        f"heads as (select {item}, min(place_) as place_{facts} from numbered group by {item}), "
-        f"votes as (pivot (select {item}, cast({judge} as varchar) as judge_, {vote} as vote_"
+        f"heads as (select {key}, min(place_) as place_{facts} from numbered group by {key}), "
+        f"votes as (pivot (select {key}, cast({judge} as varchar) as judge_, {vote} as vote_"
         f" from rows) on judge_ in ({', '.join(map(literal, judges))}) using first(vote_)"
-        f" group by {item}) "
-        f"select {chosen}, {columns} from heads join votes on heads.{item} = votes.{item}"
-        " order by heads.place_"
+        f" group by {key}) "
+        f"select {chosen}, {columns} from heads join votes on {same} order by heads.place_"
     )
 
 
@@ -177,9 +143,9 @@ class LongShape:
     vote: str
 
 
-def steady_within(table: Table, item: str, column: str) -> bool:
-    """Return whether *column* says one thing only about each item."""
-    group, value = identifier(item), identifier(column)
+def steady_within(table: Table, keys: Sequence[str], column: str) -> bool:
+    """Return whether *column* says one thing only about each item, which *keys* name."""
+    group, value = ", ".join(map(identifier, keys)), identifier(column)
     return not table.query(
         f"select 1 from rows group by {group} having min({value}) <> max({value}) "
         f"or (count({value}) > 0 and count({value}) < count(*)) limit 1"

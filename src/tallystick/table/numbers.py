@@ -18,7 +18,6 @@ from tallystick.table.cells import (
     without_missing,
 )
 from tallystick.table.engine import as_numpy
-from tallystick.table.sources import missing_column
 from tallystick.table.tables import Table
 from tallystick.table.words import as_pass_fail, is_never_true, is_no_answer
 
@@ -101,27 +100,30 @@ def _plain(
 def _column(
     table: Table, name: str, missing: Sequence[str], low: float | None, high: float | None
 ) -> npt.NDArray[np.float64]:
+    """Return a column that holds words, or a number that is refused by its place."""
     import numpy as np
 
-    kind = table.kinds[name]
-    tokens = (*missing, *_words(table, name, missing)) if kind == "text" else tuple(missing)
+    kind, tokens = table.kinds[name], tuple(missing)
+    if kind == "text":
+        words = _words(table, name, tokens)
+        # Words for no answer, as they are written.
+        tokens += tuple(word.strip() for word in words if is_no_answer(word))
     marks = _marks(table, name, tokens) if kind in ("text", "boolean") else None
     cell = without_missing(name, kind, tokens)
     if marks is not None:
         cases = " ".join(f"when {_text(word)} then {value!r}" for word, value in marks.items())
         number = f"case cast({cell} as varchar) {cases} end"
     else:
-        if kind == "text":
-            asked = failed_marks(_distinct_words(table, name, tokens))
-            if asked is not None:
-                raise InputError(f"{table.source}: {name!r} {asked}")
-        check_numbers(table, name, missing=tokens, low=low, high=high)
+        asked = failed_marks(_words(table, name, tokens)) if kind == "text" else None
+        if asked is not None:
+            raise InputError(f"{table.source}: {name!r} {asked}")
+        _check_numbers(table, name, tokens, low, high)
         number = as_number(f"({cell})", kind)
     fetched = table.arrow(f"select {number} as number from rows")["number"]
     return np.asarray(as_numpy(fetched), dtype=np.float64)
 
 
-def _distinct_words(table: Table, name: str, tokens: Sequence[str]) -> list[str]:
+def _words(table: Table, name: str, tokens: Sequence[str]) -> list[str]:
     """Return cells that are no numbers or NaN, each once; a few more than can be marks at most."""
     kind = table.kinds[name]
     cell = without_missing(name, kind, tokens)
@@ -131,12 +133,6 @@ def _distinct_words(table: Table, name: str, tokens: Sequence[str]) -> list[str]
         f" coalesce({is_nan(number)}, true) limit {_MOST_WORDS + 1}"
     )
     return sorted(str(word) for (word,) in rows)
-
-
-def _words(table: Table, name: str, missing: Sequence[str]) -> list[str]:
-    """Return the words for no answer that a column of text holds, as they are written."""
-    words = _distinct_words(table, name, missing)
-    return [word.strip() for word in words if is_no_answer(word)]
 
 
 def _marks(table: Table, name: str, tokens: Sequence[str]) -> dict[str, float] | None:
@@ -437,31 +433,13 @@ def _stands_in(table: Table, kinds: Mapping[str, Kind], token: str) -> bool:
     return bool(table.query(f"select 1 from rows where {' or '.join(found)} limit 1"))
 
 
-def check_numbers(
-    table: Table,
-    column: str,
-    *,
-    missing: Sequence[str] | None = None,
-    low: float | None = None,
-    high: float | None = None,
+def _check_numbers(
+    table: Table, column: str, missing: Sequence[str], low: float | None, high: float | None
 ) -> None:
-    """Refuse a column of numbers that holds anything but finite numbers within bounds.
-
-    Parameters
-    ----------
-    table, column
-        What to check.
-    missing
-        Tokens for "no number", besides blank and NaN; None means that no number may be missing.
-    low, high
-        The bounds, themselves allowed.
-    """
-    if column not in table.columns:
-        raise InputError(missing_column(column, table.columns, table.source))
-    cell = without_missing(column, table.kinds[column], missing or ())
+    """Refuse a column of numbers that holds anything but finite numbers within bounds."""
+    cell = without_missing(column, table.kinds[column], missing)
     number = as_number("cell", table.kinds[column])
     faults = ["number is null and cell is not null", "not isfinite(number)"]
-    faults += ["cell is null"] if missing is None else []
     faults += [f"number < {float(low)!r}"] if low is not None else []
     faults += [f"number > {float(high)!r}"] if high is not None else []
     found = table.query(
@@ -476,12 +454,10 @@ def check_numbers(
         f"{word} {end:g}" for word, end in (("at least", low), ("at most", high)) if end is not None
     ]
     wanted = ", ".join(["a finite number", *ends])
-    told = "is missing" if value is None else f"is {value!r}"
     # A probability of 57.8 is one in per cent: every row is off, not this one.
-    hint = "; if the column is in per cent, divide it by 100" if high == 1.0 and low == 0.0 else ""
-    is_token = missing is not None and value is not None and "," not in str(value)
-    token = f", or add --missing={value} if it means no answer" if is_token else ""
+    hint = "; if the column is in per cent, divide it by 100" if (low, high) == (0.0, 1.0) else ""
+    token = "" if "," in str(value) else f", or add --missing={value} if it means no answer"
     raise InputError(
-        f"{table.place(row)}: column {column!r} {told}, but must be {wanted}: correct the cell, or"
-        f" remove the row{token}{hint}"
+        f"{table.place(row)}: column {column!r} is {value!r}, but must be {wanted}: correct the"
+        f" cell, or remove the row{token}{hint}"
     )

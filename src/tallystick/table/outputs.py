@@ -213,8 +213,7 @@ def _no_grid(table: Table, systems: Sequence[str], separator: str | None) -> str
     shown = ", ".join(table.columns[:8])
     return (
         f"{table.source}: no columns like '{wanted}{sign}JUDGE' for each of"
-        f" {', '.join(systems) or 'the systems'}. It has {shown}. Name the separator in a"
-        " reading file (separator = '/'),"
+        f" {', '.join(systems) or 'the systems'}. It has {shown}. Name the separator (--separator),"
         " or the column of systems of a long table (--system)"
     )
 

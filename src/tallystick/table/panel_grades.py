@@ -443,8 +443,21 @@ def _unit(column: str) -> str:
 # item was shown in both orders, a judge's two answers are averaged, so that a judge that always
 # prefers the first position says nothing.
 
-_FIRST = frozenset({"a", "first", "left", "1"})
-_SECOND = frozenset({"b", "second", "right", "2"})
+_FIRST = frozenset({"1", "a", "first", "left", "model_1", "model_a", "win"})
+_SECOND = frozenset({"2", "b", "second", "right", "model_2", "model_b", "loss"})
+_BOTH_BAD = frozenset({"tie (bothbad)", "both_bad", "bothbad"})
+
+
+def preferred_side(label: Label) -> float | None:
+    """Return 1 for the first of two, 0 for the second, 1/2 for a tie; None for any other word.
+
+    >>> [preferred_side(word) for word in ("model_a", "right", "tie (bothbad)", "gpt-4")]
+    [1.0, 0.0, 0.5, None]
+    """
+    word = str(label).strip().casefold().removesuffix(".0")
+    if is_tie(label) or word in _BOTH_BAD:
+        return 0.5
+    return 1.0 if word in _FIRST else 0.0 if word in _SECOND else None
 
 
 @dataclass(frozen=True)
@@ -492,9 +505,12 @@ def read_preferences(data: Data) -> tuple[GradePanel, Swaps]:
             f"one item has the same two systems in the same order twice, at"
             f" {data.place(int(rows[0]) + 1)} and {data.place(int(rows[1]) + 1)}: keep one row"
         )
-    _, place = np.unique(entry, return_inverse=True)
-    place = place.ravel()
-    merged = _averaged(values, place)
+    place = np.unique(entry, return_inverse=True)[1].ravel()
+    ends = np.full((2, int(place.max()) + 1, values.shape[1]), np.nan)
+    ends[swapped.astype(np.int64), place] = values
+    times = (~np.isnan(ends)).sum(axis=0)
+    none = np.full(times.shape, np.nan)
+    merged = np.divide(np.nansum(ends, axis=0), times, out=none, where=times > 0)
     chosen = np.zeros(len(merged), np.int64)
     chosen[place] = np.arange(len(place))
     whole = bool(np.isin(merged[~np.isnan(merged)], (0.0, 1.0)).all())
@@ -510,7 +526,14 @@ def read_preferences(data: Data) -> tuple[GradePanel, Swaps]:
         item=item[chosen],
         preferences=tuple(order),
     )
-    return outputs, _swaps(values, place, swapped, judges)
+    twice = times[:, : len(judges)] > 1
+    apart = ends[0] != ends[1]
+    changed = {
+        judge: float(apart[twice[:, j], j].mean())
+        for j, judge in enumerate(judges)
+        if twice[:, j].any()
+    }
+    return outputs, Swaps(int((np.bincount(place) > 1).sum()), changed)
 
 
 def _check_sides(data: Data, a: Ints, b: Ints, words: list[str]) -> None:
@@ -542,12 +565,11 @@ def _preferred(
         word = str(label).strip().casefold()
         if is_no_answer(label):
             continue
-        if is_tie(label):
-            values[here] = 0.5
-        elif word in _FIRST or word == first:
-            values[here] = 1.0
-        elif word in _SECOND or word == second:
-            values[here] = 0.0
+        side = preferred_side(label)
+        if side is not None:
+            values[here] = side
+        elif word in (first, second):
+            values[here] = float(word == first)
         else:
             # The answer names a system: it must be one of the two in that row.
             a, b = (np.array([_same(labels[c], label) for c in side[here]]) for side in sides)
@@ -563,28 +585,3 @@ def _preferred(
 
 def _same(one: Label, two: Label) -> bool:
     return one == two or (as_word(one) is not None and as_word(one) == as_word(two))
-
-
-def _averaged(values: Floats, place: Ints) -> Floats:
-    """Return the mean answer per entry and column, NaN where there is none."""
-    shape = (int(place.max()) + 1, values.shape[1])
-    total, times = np.zeros(shape), np.zeros(shape)
-    np.add.at(total, place, np.nan_to_num(values))
-    np.add.at(times, place, ~np.isnan(values))
-    return np.asarray(np.divide(total, times, out=np.full(shape, np.nan), where=times > 0))
-
-
-def _swaps(values: Floats, place: Ints, swapped: NDArray[np.bool_], judges: Sequence[str]) -> Swaps:
-    """Count entries that were shown in both orders, and how often a judge then changed its mind."""
-    shape = (int(place.max()) + 1, values.shape[1])
-    ends, shown = np.full((2, *shape), np.nan), np.zeros((2, shape[0]), np.bool_)
-    for one, side in enumerate((~swapped, swapped)):
-        ends[one][place[side]] = values[side]
-        shown[one][place[side]] = True
-    both = ~np.isnan(ends).any(axis=0)
-    changed = {
-        judge: float((ends[0][both[:, j], j] != ends[1][both[:, j], j]).mean())
-        for j, judge in enumerate(judges)
-        if both[:, j].any()
-    }
-    return Swaps(int(shown.all(axis=0).sum()), changed)

@@ -331,7 +331,7 @@ class Patterns:
             for k, name in zip(order, self.labels, strict=True)
         ]
         own = _translate(codes[:, order], places)
-        known = (own >= 0).all(axis=1)
+        known = np.asarray((own >= 0).all(axis=1))
         wanted = pack(np.where(known[:, None], own, 0), self.sizes)
         found = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         return np.where(known & (self.keys[found] == wanted), found, -1)

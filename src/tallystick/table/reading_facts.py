@@ -127,6 +127,11 @@ class Facts:
         """Whether it holds more different words than labels would be."""
         return self.distinct >= LISTED and self.numeric < 0.5
 
+    @property
+    def repeats(self) -> bool:
+        """Whether values come twice on average, at least."""
+        return 2 * self.distinct <= self.seen
+
     def is_inside(self, low: float, high: float) -> bool:
         """Whether every value is a number in this range."""
         if self.low is None or self.high is None:

@@ -326,8 +326,7 @@ def find_item(table: Table, roles: Roles, *, repeats: bool) -> tuple[Roles, tupl
         if twice is not None:
             raise InputError(
                 f"duplicate item {twice[0]} in column {roles.item!r}, at {twice[1]} and"
-                f" {twice[2]}: keep one row per item. If each row is one vote, name its"
-                " columns (--judge, --vote)"
+                f" {twice[2]}: keep one row per item. If each row is one vote, say --shape long"
             )
         return roles, ()
 
@@ -433,7 +432,8 @@ class Layout:
             raise InputError(f"shape must be one of {', '.join(_SHAPES)}, got {self.shape!r}")
         if self.shape == "wide" and (self.judge or self.vote):
             raise InputError(
-                "judge and vote name the columns of a long table: leave them out, or say shape='long'"
+                "judge and vote name the columns of a long table: leave them out, or say"
+                " shape='long' (--shape long)"
             )
         # A single name is a group of one, as for every role that several columns can have.
         for name in ("columns", "ignore", "run"):

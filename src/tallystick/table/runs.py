@@ -39,6 +39,10 @@ _ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", 
 """Files of a folder that may be runs; anything else in it is passed over."""
 
 
+_FRAMES = "frames"
+"""The format of a run that is in memory."""
+
+
 @dataclass(frozen=True)
 class _Run:
     """One source of a run, and the name that the caller gave it."""
@@ -117,22 +121,28 @@ def read_runs(
     """
     import pyarrow as pa
 
+    asked = AskedOfRuns(layout, given, tuple(missing))
+    pieces, notes = _pieces(runs)
+    # Logs of one tool are read together, because names depend on the others.
+    together = [(file, kind) for _, file, kind in pieces if kind in log_formats()]
+    by_source: dict[str, list[Log]] = {}
+    for log in read_logs([file for file, _ in together], [kind for _, kind in together]):
+        by_source.setdefault(log.source, []).append(log)
+
     logs: list[Log] = []
-    notes: list[str] = []
-    files: list[Path] = []
-    formats: list[str] = []
-    for one, own, more in _expanded(runs, AskedOfRuns(layout, given, tuple(missing))):
-        named = own
+    for one, source, kind in pieces:
+        if kind in log_formats():
+            own = by_source.get(source.name, [])
+        else:
+            log, more = _plain(one, source, asked)
+            own, notes = [log], [*notes, *more]
         if one.name is not None:
             alone = len({log.model for log in own}) == 1
-            named = [
+            own = [
                 replace(log, model=one.name if alone else f"{one.name}: {log.model}") for log in own
             ]
-        logs += named
-        notes += more.notes
-        files += more.files
-        formats += more.formats
-    if len({log.model for log in logs}) < 2 and len(logs) < 2:
+        logs += own
+    if len(logs) < 2:
         listed = ", ".join(map(repr, logs[0].scores)) if logs else "nothing"
         raise InputError(
             f"{logs[0].source if logs else 'the folder'} holds one run with the scores {listed}:"
@@ -143,64 +153,45 @@ def read_runs(
     known: dict[str, Any] = {"models": found.models, "item": next(iter(found.columns))}
     if found.replicate is not None:
         known["replicate"] = found.replicate
-    kinds = ", ".join(dict.fromkeys(formats))
+    kinds = ", ".join(dict.fromkeys(_called(kind) for *_, kind in pieces))
     source = logs[0].source if len(logs) == 1 else f"{logs[0].source} and {len(logs) - 1} more"
     items = len(set(found.columns[known["item"]]))
     first = f"read as {kinds}: {len(found.models)} models on {items} items"
     return replace(
         scan(pa.table(found.columns)),
         source=source,
-        files=tuple(files),
+        files=tuple(file.path for _, file, _ in pieces if isinstance(file, File)),
         notes=(first, *notes, *found.notes),
         known=known,
         metric=found.metric,
     )
 
 
-@dataclass(frozen=True)
-class _Read:
-    """What was seen while runs were read."""
-
-    files: tuple[Path, ...] = ()
-    formats: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def _expanded(runs: Sequence[_Run], asked: AskedOfRuns) -> list[tuple[_Run, list[Log], _Read]]:
-    """Read every run; logs of one tool are read together, because names depend on the others."""
-    found: list[tuple[_Run, list[Log], _Read]] = []
-    together: list[tuple[int, File, str]] = []
+def _pieces(runs: Sequence[_Run]) -> tuple[list[tuple[_Run, Any, str]], list[str]]:
+    """Return every file and frame of the runs with its format, and what was passed over."""
+    pieces: list[tuple[_Run, Any, str]] = []
+    notes: list[str] = []
     for one in runs:
         if not isinstance(one.source, str | Path):
-            log, notes = plain_run(scan(one.source), one.name or "run", asked)
-            found.append((one, [log], _Read(formats=("frames",), notes=notes)))
+            pieces.append((one, one.source, _FRAMES))
             continue
-        files, notes = _files(one.source)
-        for file in files:
-            kind = detect(file)
-            place = len(found)
-            found.append((one, [], _Read((file.path,), (_called(kind),), notes)))
-            notes = ()
-            if kind in log_formats():
-                together.append((place, file, kind))
-                continue
-            with scan([str(file.path)], delimiter=asked.layout.delimiter) as table:
-                log, more = plain_run(table, file.name, asked)
-            held = found[place][2]
-            found[place] = (one, [log], replace(held, notes=(*held.notes, *more)))
-    if together:
-        logs = read_logs([file for _, file, _ in together], [kind for *_, kind in together])
-        by_source: dict[str, list[Log]] = {}
-        for log in logs:
-            by_source.setdefault(log.source, []).append(log)
-        for place, file, _ in together:
-            one, _, held = found[place]
-            found[place] = (one, by_source.get(file.name, []), held)
-    return found
+        files, passed = _files(one.source)
+        pieces += [(one, file, detect(file)) for file in files]
+        notes += passed
+    return pieces, notes
+
+
+def _plain(run: _Run, source: Any, asked: AskedOfRuns) -> tuple[Log, tuple[str, ...]]:
+    """Read a file or a frame that is no log."""
+    if isinstance(source, File):
+        with scan([str(source.path)], delimiter=asked.layout.delimiter) as table:
+            return plain_run(table, source.name, asked)
+    return plain_run(scan(source), run.name or "run", asked)
 
 
 def _called(kind: str) -> str:
-    return f"{kind} logs" if kind in log_formats() else "result files"
+    plain_kind = _FRAMES if kind == _FRAMES else "result files"
+    return f"{kind} logs" if kind in log_formats() else plain_kind
 
 
 def _files(source: str | Path) -> tuple[tuple[File, ...], tuple[str, ...]]:

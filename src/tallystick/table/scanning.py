@@ -26,6 +26,7 @@ from tallystick.table.engines import (
     columns_of_rows,
     frame_of,
     is_lazy,
+    is_relation,
 )
 from tallystick.table.formats import detect
 from tallystick.table.json_files import JsonColumns, read_json
@@ -83,29 +84,18 @@ def scan(
         )
     if isinstance(source, str | Path) or (isinstance(source, Sequence) and not are_rows(source)):
         return _read(resolve(source), delimiter, metric)
-    if type(source).__module__.startswith(("pyarrow", "duckdb", "_duckdb")):
-        return _in_memory(source)
+    if is_relation(source):
+        check_names(source.columns, "the table")
+        return replace(_in_memory(source), foreign=True)
     arrow, notes = arrow_of(source)
-    table = _in_memory(arrow)
+    check_names(arrow.column_names, "the table")  # DuckDB would rename a second one
+    table = _in_memory(connect().from_arrow(arrow))
     return replace(table, notes=(*table.notes, *notes))
 
 
-def _in_memory(source: DuckDBPyRelation | pa.Table) -> Table:
-    import duckdb
-    import pyarrow as pa
-
-    if not isinstance(source, duckdb.DuckDBPyRelation | pa.Table):
-        raise InputError(
-            f"a {type(source).__name__} cannot be scanned: give a path, a DuckDB relation or an"
-            " Arrow table"
-        )
-    is_relation = isinstance(source, duckdb.DuckDBPyRelation)
-    check_names(
-        source.column_names if isinstance(source, pa.Table) else source.columns, "the table"
-    )
-    relation = connect().from_arrow(source) if isinstance(source, pa.Table) else source
+def _in_memory(relation: DuckDBPyRelation) -> Table:
     table = _table(relation)
-    return replace(table, notes=_left_out(table), foreign=is_relation)
+    return replace(table, notes=_left_out(table))
 
 
 # Data in memory: a mapping, a list of objects, an eager frame, a data set, as Arrow.
@@ -113,6 +103,10 @@ def _in_memory(source: DuckDBPyRelation | pa.Table) -> Table:
 
 def arrow_of(source: Any) -> tuple[Any, tuple[str, ...]]:
     """Return data in memory as an Arrow table, and what was left out of it."""
+    import pyarrow as pa
+
+    if isinstance(source, pa.Table):
+        return source, ()
     if are_rows(source):
         source = columns_of_rows(source)
     if type(source).__module__.partition(".")[0] == "datasets":
@@ -313,11 +307,12 @@ def _logs(files: Sequence[File], formats: Sequence[str], metric: str | None) -> 
     form = log_formats()[formats[0]]
     if form.is_table and len(set(formats)) == 1:
         cells = read_table(files, form)
-        table = _in_memory(pa.table({name: pa.array(c, pa.string()) for name, c in cells.items()}))
+        columns = {name: pa.array(column, pa.string()) for name, column in cells.items()}
+        table = scan(pa.table(columns))
         note = f"read as {form.name}: {table.relation.shape[0]:,} rows"
         return replace(table, notes=(note,))
     found = beside(read_logs(files, formats), metric)
-    table = _in_memory(pa.table(found.columns))
+    table = scan(pa.table(found.columns))
     kinds, items = ", ".join(dict.fromkeys(formats)), len(set(next(iter(found.columns.values()))))
     note = f"read as {kinds} logs: {len(found.models)} models on {items} items"
     return replace(table, notes=(note, *found.notes))

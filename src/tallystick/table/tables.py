@@ -9,7 +9,7 @@ import io
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -372,16 +372,16 @@ def write_csv(target: str | Path | TextIO, columns: Mapping[str, Sequence[Any]])
         _delimited(target, table, ",")
         return
     path = Path(target)
-    writers: dict[str, Callable[[BinaryIO], None]] = {
-        ".csv": lambda stream: _delimited_bytes(stream, table, ","),
-        ".tsv": lambda stream: _delimited_bytes(stream, table, "\t"),
-        ".ndjson": lambda stream: _ndjson(stream, table),
-        ".jsonl": lambda stream: _ndjson(stream, table),
-        ".parquet": lambda stream: _parquet(stream, table),
-    }
-    write = writers[check_ending(path)]
+    ending = check_ending(path)
     with atomic(path) as stream:
-        write(stream)
+        if ending == ".parquet":
+            _parquet(stream, table)
+        elif ending in (".csv", ".tsv"):
+            text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
+            _delimited(text, table, "," if ending == ".csv" else "\t")
+            text.detach()
+        else:
+            _ndjson(stream, table)
 
 
 def check_ending(path: Path) -> str:
@@ -414,7 +414,7 @@ def atomic(path: Path) -> Iterator[BinaryIO]:
             stream.flush()
             os.fsync(stream.fileno())
         draft.replace(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
         raise FileError(f"{path} cannot be written: {error.strerror or error}") from error
     finally:
@@ -422,15 +422,14 @@ def atomic(path: Path) -> Iterator[BinaryIO]:
             draft.unlink(missing_ok=True)
 
 
-def _sync_folder(folder: Path) -> None:
-    """Make the new name durable where the system can."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def sync_folder(folder: Path) -> None:
+    """Make sure that the name of a new file survives a power cut, where the system can say so."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def escape(cell: str) -> str:
@@ -466,13 +465,6 @@ def _delimited(stream: TextIO, table: Mapping[str, list[Any]], delimiter: str) -
     quoted = ([_quoted(cell, delimiter, len(table) == 1) for cell in column] for column in cells)
     for row in zip(*quoted, strict=True):
         stream.write(delimiter.join(row) + "\n")
-
-
-def _delimited_bytes(stream: BinaryIO, table: Mapping[str, list[Any]], delimiter: str) -> None:
-    text = io.TextIOWrapper(stream, encoding="utf-8", newline="")
-    _delimited(text, table, delimiter)
-    text.flush()
-    text.detach()
 
 
 def _cell(value: Any) -> str:

@@ -41,21 +41,17 @@ def is_gzip(path: Path) -> bool:
 
 def opening(file: File) -> bytes:
     """Return the first bytes of the content, unpacked if it is gzip, as UTF-8 if it is UTF-16."""
+    head = b""
     try:
         with _open(file.path) as stream:
-            head = stream.read(_OPENING)
-    except EOFError as error:
-        head = _partial(file.path)  # the reader of the text says where it breaks off
-        if not head:
-            raise FileError(
-                f"{file.name} is a truncated .gz file: its content is missing; copy it again"
-            ) from error
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise FileError(
-            f"{file.name} is a damaged .gz file ({error}); copy or compress it again"
-        ) from error
+            while len(head) < _OPENING and (chunk := _read(stream, file.name, 1)):
+                head += chunk
     except OSError as error:
         raise FileError(f"{file.name} cannot be read: {error.strerror}") from error
+    except FileError:
+        if not head:  # otherwise the reader of the text says where it breaks off
+            raise
+    head = head[:_OPENING]
     return head.decode("utf-16", "ignore").encode() if head.startswith(_UTF16) else head
 
 
@@ -64,14 +60,6 @@ def _open(path: Path) -> IO[bytes]:
     found: Any = gzip.GzipFile(path) if is_gzip(path) else path.open("rb")
     stream: IO[bytes] = found
     return stream
-
-
-def _partial(path: Path) -> bytes:
-    with path.open("rb") as stream:
-        try:
-            return zlib.decompressobj(wbits=31).decompress(stream.read(_OPENING), _OPENING)
-        except zlib.error:
-            return b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.errors import InputError
 from tallystick.sampling.stopping import reader_error, too_noisy
 
 
@@ -23,16 +22,3 @@ def test_noise_matters_where_the_share_is_lopsided():
     assert too_noisy(0.05, 0.9, 0.05)  # moves the share by 4 points
     assert not too_noisy(0.05, 0.5, 0.05)  # errors both ways cancel
     assert not too_noisy(0.02, 0.9, 0.05)
-
-
-@pytest.mark.parametrize(
-    ("call", "match"),
-    [
-        (lambda: reader_error(5, 4), "disagreed"),
-        (lambda: reader_error(0, 0), "twice"),
-        (lambda: too_noisy(0.7, 0.5, 0.05), "error"),
-    ],
-)
-def test_what_can_not_be_used_is_refused(call, match):
-    with pytest.raises(InputError, match=match):
-        call()

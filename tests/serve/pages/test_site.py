@@ -1,4 +1,4 @@
-"""Every page: escaped, locked down, with a session for its forms and a version for its parts."""
+"""Every page: escaped, locked down, one look, with a session for its forms and a version for its parts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.report import svg as theme
 from tallystick.serve.auth import COOKIE, Fix, HttpProblem
-from tallystick.serve.pages.site import HERE, problem_page, templates
+from tallystick.serve.pages import site as assets
+from tallystick.serve.pages.site import ASSETS, HERE, asset, problem_page, templates
+from tests.serve.pages.form import TOKEN, submit
 from tests.serve.queue.people import STREAM, draw, fill, key_of
 from tests.serve.web import Web
 
@@ -116,3 +119,65 @@ def test_the_script_is_short_and_every_template_escapes() -> None:
     assert templates().autoescape is True
     for path in Path(HERE / "templates").glob("*.html"):
         assert "| safe" not in path.read_text()
+
+
+def test_pages_of_the_service_have_the_look_of_reports() -> None:
+    sheet = asset("style.css").decode()
+    for name in ("marks.css", "shared.css", "narrow.css"):
+        assert theme._file(name) in sheet
+        assert theme._file(name) in theme.style()
+    for mode in ("light", "dark"):
+        assert theme._tokens(mode) in sheet
+
+
+def test_no_rule_stands_in_both_stylesheets() -> None:
+    own = Path(assets.__file__).with_name("style.css").read_text(encoding="utf-8").splitlines()
+    shared = [theme._file(name).splitlines() for name in ("shared.css", "narrow.css", "marks.css")]
+    rules = {line.strip() for sheet in shared for line in sheet if "{" in line and "}" in line}
+    assert len(rules) > 80
+    assert [line for line in own if line.strip() in rules] == []
+
+
+def test_every_asset_is_there() -> None:
+    assert all(asset(name) for name, _ in ASSETS)
+
+
+HOME = {"origin": "https://tally.example"}
+
+
+def test_a_key_opens_a_session_and_logging_out_ends_it(web: Web, far: Callable[..., Web]) -> None:
+    key = key_of(web, "eve", "admin")
+    browser = far()
+    assert browser.get("/").headers["location"] == "/login"
+    assert browser.post("/login", data={"key": "ts_x_y"}, headers=HOME).status_code == 401
+    answer = browser.post("/login", data={"key": f" {key} "}, headers=HOME)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    assert "Secure" in answer.headers["set-cookie"]
+    assert browser.get("/settings").status_code == 200
+    assert submit(browser, "/settings", "/logout").headers["location"] == "/login"
+    assert browser.get("/settings").status_code == 401
+
+
+def test_a_form_needs_the_sessions_token_and_our_origin(web: Web) -> None:
+    fill(web, n=5)
+    token = TOKEN.search(web.get("/settings").text)
+    assert token is not None
+    form = {"csrf": token[1], "role": "label", "name": "ann"}
+    own = {"origin": web.base}
+    assert web.post("/settings/keys", data={**form, "csrf": "x"}, headers=own).status_code == 403
+    evil = {"origin": "https://evil.example"}
+    assert web.post("/settings/keys", data=form, headers=evil).status_code == 403
+    site = {"sec-fetch-site": "cross-site"}
+    assert web.post("/settings/keys", data=form, headers=site).status_code == 403
+    hidden = {"origin": "null"}  # what browsers send from a page with no-referrer
+    assert web.post("/settings/keys", data=form, headers=hidden).status_code == 403
+    ours = {"origin": web.base, "sec-fetch-site": "same-origin"}
+    assert web.post("/settings/keys", data=form, headers=ours).status_code == 200
+    assert web.post("/settings/keys", data=form, headers=own).status_code == 200
+
+
+def test_who_only_labels_is_led_to_the_queue(web: Web, far: Callable[..., Web]) -> None:
+    page = far(key_of(web, "ann"))
+    assert page.get("/").headers["location"] == "/label"
+    assert "nothing for you to label" in page.get("/label").text
+    assert far(key_of(web, "app", "write")).get("/").status_code == 403

@@ -82,8 +82,8 @@ def test_labels_that_came_with_records_are_no_random_draw_once_rows_were_drawn(
     assert len(found.apart) == 40
     body = web.get(f"/v1/streams/{STREAM}/results/score").json()
     (system,) = body["systems"]
-    share = truth.count("pass") / 300
-    assert system["interval"][0] <= share <= system["interval"][1]
+    # As a random sample, forty labels of failures would put it at 0.42 or below.
+    assert abs(system["score"] - truth.count("pass") / 300) < 0.2
 
 
 def drawn_items(service: Service) -> set[int]:

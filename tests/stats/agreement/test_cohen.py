@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.agreement import cohen_kappa
 
@@ -24,30 +23,7 @@ def test_it_equals_scikit_learn_on_random_tables(seed, weights):
     assert found.estimate == pytest.approx(known, abs=1e-12)
 
 
-def test_items_that_one_rater_left_out_do_not_count():
-    full = [[0, 0], [1, 1], [0, 1], [2, 2]]
-    found = cohen_kappa([*full, [0, -1], [-1, 2]])
-    assert found.estimate == cohen_kappa(full).estimate
-    assert found.n_items == 4
-
-
 def test_raters_without_a_common_item_have_no_kappa():
     found = cohen_kappa([[0, -1], [-1, 1]])
     assert isinstance(found.estimate, Unknown)
     assert isinstance(found.interval, Unknown)
-
-
-def test_raters_who_never_agree_are_below_chance():
-    found = cohen_kappa([[0, 1], [1, 0]] * 10)
-    assert found.estimate == -1
-    assert found.interval.low == -1
-
-
-def test_two_raters_are_needed():
-    with pytest.raises(InputError, match="fleiss_kappa"):
-        cohen_kappa([[0, 1, 1]])
-
-
-def test_unknown_weights_are_refused():
-    with pytest.raises(InputError, match="quadratic"):
-        cohen_kappa([[0, 1], [1, 1]], weights="cubic")

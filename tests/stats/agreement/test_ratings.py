@@ -9,19 +9,8 @@ from tallystick.errors import InputError
 from tallystick.stats.agreement import as_ratings
 
 
-def test_rows_without_a_rating_or_an_item_are_left_out():
-    ratings = as_ratings([[0, 1], [-1, -1], [1, 1]], [3, 5, 0])
-    assert ratings.codes.tolist() == [[0, 1]]
-    assert ratings.counts.tolist() == [3]
-
-
 def test_a_second_label_is_invented_where_only_one_was_seen():
     assert as_ratings([[0, 0]]).n_labels == 2
-
-
-def test_the_table_counts_ratings_by_label():
-    ratings = as_ratings([[0, 2, 2], [1, -1, 0]])
-    assert ratings.table.tolist() == [[1, 0, 2], [1, 1, 0]]
 
 
 @pytest.mark.parametrize(

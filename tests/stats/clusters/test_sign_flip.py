@@ -61,27 +61,6 @@ def test_p_value_and_interval_agree(d):
     assert found.low <= found.difference <= found.high
 
 
-@settings(max_examples=60)
-@given(clusters)
-def test_swapping_the_models_mirrors_everything(d):
-    one, other = sign_flip(d, width=1, rng=0), sign_flip([-x for x in d], width=1, rng=0)
-    assert other.p_value == one.p_value
-    assert (other.low, other.high) == pytest.approx((-one.high, -one.low))
-    assert other.holds_below == pytest.approx(one.holds_below)
-
-
-@settings(max_examples=40)
-@given(clusters)
-def test_the_verdict_falls_exactly_at_the_printed_margin(d):
-    found = sign_flip(d, width=1, rng=0)
-    if found.holds_below > 0:
-        below = sign_flip(d, width=1, rng=0, adverse=found.holds_below - 1e-6)
-        at = sign_flip(d, width=1, rng=0, adverse=found.holds_below)
-        assert below.p_value <= 0.05 < at.p_value
-    else:
-        assert sign_flip(d, width=1, rng=0, adverse=0).p_value > 0.05
-
-
 @settings(max_examples=30)
 @given(clusters, st.integers(0, 100))
 def test_the_p_value_is_the_share_of_flips_at_least_as_extreme(d, shift):
@@ -97,24 +76,6 @@ def test_the_p_value_is_the_share_of_flips_at_least_as_extreme(d, shift):
         signed = sum(x if code >> g & 1 else -x for g, x in enumerate(d))
         count += abs(signed - sign * 0.1) >= lead - 1e-9
     assert found.p_value == pytest.approx(count / 2 ** len(d))
-
-
-def test_the_unit_of_scores_does_not_matter():
-    one, scaled = sign_flip(TEN, width=1, rng=0), sign_flip(4 * np.array(TEN), width=4, rng=0)
-    assert scaled.p_value == one.p_value
-    assert (scaled.low, scaled.high) == pytest.approx((4 * one.low, 4 * one.high))
-
-
-def test_drawn_subsets_come_close_to_all_of_them_and_depend_on_the_seed_alone():
-    d = np.random.default_rng(1).normal(0.04, 0.1, 14)
-    drawn = sign_flip(d, width=1, rng=5)
-    assert drawn == sign_flip(d, width=1, rng=5)
-    assert drawn != sign_flip(d, width=1, rng=6)
-    bits = (np.arange(2**14)[:, None] >> np.arange(14)) & 1
-    sign = 1 if d.sum() > 0 else -1
-    inside = sign * bits @ d
-    share = np.mean((inside - 0.1) * (abs(d.sum()) - inside) <= 0)
-    assert drawn.p_value == pytest.approx(share, abs=0.02)
 
 
 def test_too_few_clusters_have_no_interval():
@@ -140,17 +101,3 @@ def test_arguments_out_of_range_are_named(options, named):
 def test_differences_beyond_the_range_are_refused():
     with pytest.raises(InputError, match=r"differences reach 0\.3 .* more than width = 0\.2"):
         sign_flip(SIX, width=0.2, rng=0)
-
-
-def test_a_cluster_without_a_difference_is_refused():
-    with pytest.raises(InputError, match="clusters x pairs of finite numbers"):
-        sign_flip([*SIX, np.nan], width=1, rng=0)
-
-
-def test_equal_models_with_symmetric_effects_are_rarely_told_apart():
-    rng = np.random.default_rng(11)
-    wrong = sum(
-        sign_flip(rng.normal(0, 0.2, 9), width=1, rng=0).p_value <= 0.05 for _ in range(800)
-    )
-    # The adverse cluster makes the test conservative here; 55 is the 1e-2 quantile at .05.
-    assert 0 < wrong <= 55

@@ -19,15 +19,6 @@ def test_it_is_the_t_interval_of_the_values_and_half_an_item_at_each_bound():
     assert found.high == pytest.approx(mean + half, rel=1e-10)
 
 
-def test_bounds_move_and_scale_the_interval():
-    values = as_rng(4).random(30)
-    unit = pseudo_t(values.mean(), values.var(ddof=1), 30)
-    scaled = 10 + 5 * values
-    wide = pseudo_t(scaled.mean(), scaled.var(ddof=1), 30, bounds=(10, 15))
-    assert wide.low == pytest.approx(10 + 5 * unit.low)
-    assert wide.high == pytest.approx(10 + 5 * unit.high)
-
-
 def test_equal_values_do_not_make_a_point():
     found = pseudo_t([0.0, 0.5, 1.0], 0.0, 100)
     assert (found.width > 0).all()

@@ -44,28 +44,6 @@ def test_printed_probabilities(four, labels, patterns, known):
     assert found.right[places] == pytest.approx(known, abs=5e-5)
 
 
-def test_a_pattern_that_labels_contradict_changes_its_consensus(four):
-    given = support(fit_unreadable(four.codes, four.counts, n_labels=2))
-    place = four.names.index("0011")
-    before = given.consensus[place]
-    found = calibrate(given, labelled(four, given, "0011-9 0000+20 1111+20"))
-    assert found.consensus[place] == 1 - before
-    assert found.probability[place].max() > 0.5
-
-
-def test_rows_sum_to_one_and_the_rest_follows_the_support(gaps):
-    given = support(fit_unreadable(gaps.codes, gaps.counts, n_labels=3))
-    labels = np.zeros(given.support.shape)
-    labels[[0, 1, 2], [0, 1, 2]] = 10
-    found = calibrate(given, labels)
-    assert found.probability.sum(axis=1) == pytest.approx(np.ones(len(gaps.names)))
-    place = gaps.names.index("012")
-    rest = np.argsort(-given.support[place])[1:]
-    assert found.probability[place, rest[0]] / found.probability[place, rest[1]] == pytest.approx(
-        given.support[place, rest[0]] / given.support[place, rest[1]]
-    )
-
-
 def test_no_labels_at_all_follow_the_prior(four):
     given = support(fit_unreadable(four.codes, four.counts, n_labels=2))
     found = calibrate(given, np.zeros(given.support.shape), least=0)
@@ -91,54 +69,11 @@ def test_the_gradient_vanishes_at_the_mode_also_where_plain_newton_diverges(four
     assert np.abs(slope).max() < 1e-6
 
 
-def test_too_few_labels_are_refused_by_number(four):
-    given = support(fit_unreadable(four.codes, four.counts, n_labels=2))
-    with pytest.raises(InputError, match="6 labelled items and 20 are needed"):
-        calibrate(given, labelled(four, given, "0000+4 1111+2"))
-
-
-@pytest.mark.parametrize("labels", [np.ones((12, 3)), np.ones(12), -np.ones((12, 2))])
-def test_labels_of_another_shape_are_refused(four, labels):
-    given = support(fit_unreadable(four.codes, four.counts, n_labels=2))
-    with pytest.raises(InputError, match="patterns x labels"):
-        calibrate(given, labels)
-
-
 def test_calibration_error_by_hand():
     p = [0.2, 0.4, 0.6, 0.8]
     assert expected_calibration_error(p, [0, 0, 1, 1], n_bins=4) == pytest.approx(0.3)
     assert expected_calibration_error(p, [0, 1, 1, 0], n_bins=1) == pytest.approx(0.0)
     assert expected_calibration_error([0.9] * 50, [1] * 45 + [0] * 5, n_bins=1) == 0
-
-
-@pytest.mark.parametrize(("p", "r", "bins"), [([], [], 10), ([0.5], [1, 0], 10), ([0.5], [1], 0)])
-def test_calibration_error_refuses_what_it_cannot_use(p, r, bins):
-    with pytest.raises(InputError):
-        expected_calibration_error(p, r, n_bins=bins)
-
-
-def test_labels_improve_the_calibration_of_judges_with_a_shared_weakness():
-    """A third of the items is hard for everyone: 100 labels halve the error of the posterior."""
-    rng = np.random.default_rng(6)
-    truth = rng.integers(0, 2, 4000)
-    chance = np.where(rng.random(4000) < 1 / 3, 0.4, 0.9)[:, None]
-    codes = np.where(rng.random((4000, 5)) < chance, truth[:, None], 1 - truth[:, None])
-    patterns, place, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
-    fit = fit_unreadable(patterns, counts, n_labels=2)
-    given = support(fit)
-    drawn = rng.permutation(4000)[:100]
-    labels = np.zeros(given.support.shape)
-    np.add.at(labels, (place.ravel()[drawn], truth[drawn]), 1)
-    found = calibrate(given, labels)
-    rest = np.setdiff1d(np.arange(4000), drawn)
-
-    def error(probability):
-        choice = probability.argmax(axis=1)[place.ravel()[rest]]
-        stated = probability.max(axis=1)[place.ravel()[rest]]
-        return expected_calibration_error(stated, choice == truth[rest])
-
-    assert error(found.probability) < 0.5 * error(fit.posterior[0])
-    assert error(found.probability) < 0.05
 
 
 def test_with_votes_the_probabilities_equal_those_of_a_plain_implementation(four):
@@ -175,22 +110,6 @@ def test_with_votes_the_probabilities_equal_those_of_a_plain_implementation(four
     p = np.average(forecast, axis=0, weights=evidence)
     known = p + (right - k * p) / (k + 40)
     assert calibrate(given, labels, votes=four.codes).right == pytest.approx(known, abs=1e-5)
-
-
-def test_labels_say_which_judge_to_believe():
-    """Two judges copy each other and are right on 60%, the third is right on 95%."""
-    rng = np.random.default_rng(8)
-    truth = rng.integers(0, 2, 2000)
-    bad = np.where(rng.random(2000) < 0.6, truth, 1 - truth)
-    good = np.where(rng.random(2000) < 0.95, truth, 1 - truth)
-    codes = np.column_stack((bad, bad, good))
-    patterns, place, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
-    given = support(fit_unreadable(patterns, counts, n_labels=2))
-    labels = np.zeros(given.support.shape)
-    np.add.at(labels, (place.ravel()[:60], truth[:60]), 1)
-    found = calibrate(given, labels, votes=patterns)
-    assert (given.consensus == patterns[:, 0]).all()
-    assert (found.consensus == patterns[:, 2]).all()
 
 
 def test_a_vote_that_can_never_be_true_is_neither_for_nor_against(four):

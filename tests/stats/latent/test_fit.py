@@ -18,7 +18,6 @@ from tallystick.stats.latent_model import (
     fit,
     log_likelihood,
     majority_share,
-    posterior,
 )
 
 
@@ -63,30 +62,6 @@ def test_renaming_the_labels_renames_the_answer(seed: int, names: list[int]) -> 
     np.testing.assert_allclose(other.confusion[:, names][:, :, names], one.confusion, atol=1e-5)
 
 
-@given(st.integers(0, 10_000))
-def test_equal_patterns_merged_with_weights_are_the_same_data(seed: int) -> None:
-    codes, _ = random_votes(seed, n_judges=4, n=200, gaps=0.1)
-    merged, counts = np.unique(codes, axis=0, return_counts=True)
-    options = LatentOptions(confusion_prior=0.5)
-    rows = fit(codes, np.ones(200), n_classes=2, options=options)
-    patterns = fit(merged, counts, n_classes=2, options=options)
-    np.testing.assert_allclose(patterns.confusion, rows.confusion, atol=1e-6)
-    assert patterns.log_likelihood == pytest.approx(rows.log_likelihood, abs=1e-6)
-
-
-def test_a_pattern_without_votes_changes_nothing_but_gets_the_balance(binary, frequencies) -> None:
-    codes, counts = frequencies(binary, 100)
-    found = fit(np.vstack((codes, [[-1] * 4])), np.append(counts, 500), n_classes=2)
-    np.testing.assert_allclose(found.balance, binary.balance, atol=1e-6)
-    np.testing.assert_allclose(found.posterior[-1], found.balance, atol=1e-12)
-
-
-def test_the_posterior_of_a_fit_is_that_of_its_model(ternary) -> None:
-    codes, _ = simulate(ternary, 500, rng=2)
-    found = fit(codes, np.ones(500), n_classes=3, n_votes=ternary.n_votes)
-    np.testing.assert_allclose(found.posterior, posterior(found.model, codes), atol=1e-9)
-
-
 def test_a_known_judge_stands_in_for_a_third_one(binary, frequencies) -> None:
     codes, counts = frequencies(binary, 1000)
     pairs, where = np.unique(codes[:, :2], axis=0, return_inverse=True)
@@ -117,20 +92,6 @@ def test_an_informative_abstention_is_a_vote_of_its_own(ternary, frequencies) ->
     assert np.abs(blind.balance - ternary.balance).max() > 0.003
 
 
-def test_a_constant_judge_moves_nothing(binary, frequencies) -> None:
-    codes, counts = frequencies(binary, 1000)
-    found = fit(np.column_stack((codes, np.ones(len(codes), dtype=int))), counts, n_classes=2)
-    np.testing.assert_allclose(found.confusion[:4], binary.confusion, atol=1e-6)
-    np.testing.assert_allclose(found.confusion[4], [[0, 1], [0, 1]], atol=1e-12)
-
-
-def test_a_class_that_never_occurs_is_left_empty_and_says_so() -> None:
-    codes, _ = simulate(LatentModel([0.5, 0.5], [[[0.9, 0.1], [0.1, 0.9]]] * 5), 500, rng=3)
-    found = fit(codes, np.ones(500), n_classes=3)
-    assert found.balance[2] == pytest.approx(0, abs=1e-9)
-    assert found.n_effective[:, 2].max() == pytest.approx(0, abs=1e-6)
-
-
 def test_two_judges_are_refused_without_an_anchor() -> None:
     codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     with pytest.raises(NotIdentifiable, match="only 2 judges gave two different votes"):
@@ -140,11 +101,6 @@ def test_two_judges_are_refused_without_an_anchor() -> None:
     assert fit(
         codes, [4, 1, 1, 4], n_classes=2, options=LatentOptions(confusion_prior=1.0)
     ).converged
-
-
-def test_a_judge_without_votes_is_refused() -> None:
-    with pytest.raises(InputError, match="judge 2 has no vote at all"):
-        fit([[0, 1, -1, 0], [1, 0, -1, 1]], [1, 1], n_classes=2)
 
 
 def test_no_convergence_is_an_error_or_is_said(binary) -> None:
@@ -170,22 +126,6 @@ def test_no_convergence_is_an_error_or_is_said(binary) -> None:
 def test_an_impossible_option_is_refused(change, message) -> None:
     with pytest.raises(InputError, match=message):
         LatentOptions(**change)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (LatentOptions(confusion={7: np.eye(2)}), "judge 7"),
-        (
-            LatentOptions(confusion_prior=np.ones((2, 2))[None, :, :, None]),
-            "confusion_prior must fit",
-        ),
-    ],
-)
-def test_an_option_that_does_not_fit_the_votes_is_refused(options, message) -> None:
-    codes, _ = random_votes(1)
-    with pytest.raises(InputError, match=message):
-        fit(codes, np.ones(60), n_classes=2, options=options)
 
 
 @given(st.integers(0, 10_000), st.integers(2, 4), st.sampled_from([0.0, 0.5]))

@@ -65,18 +65,6 @@ def test_a_model_of_too_many_parameters_is_refused_before_memory_is_full(
         information(noisy)
 
 
-def test_scores_are_derivatives_of_the_log_likelihood(noisy) -> None:
-    info = information(noisy)
-    numeric = slope(info, lambda model: log_likelihood(model, noisy.votes.codes))
-    said = (noisy.votes.codes >= 0).any(axis=1)
-    np.testing.assert_allclose(info.scores[said], numeric[said], atol=1e-8)
-
-
-def test_scores_sum_to_zero_at_the_maximum(noisy) -> None:
-    total = noisy.votes.counts @ information(noisy).scores
-    np.testing.assert_allclose(total, 0, atol=1e-3)  # of 3000 items, at tolerance 1e-8
-
-
 def second_derivatives(info, codes, counts, h=1e-3):
     """Central second differences of the log likelihood."""
     size = info.position.shape[0]
@@ -147,11 +135,3 @@ def test_a_known_judge_and_probabilities_on_the_boundary_have_no_coordinates(
     )
     constant = np.column_stack((codes, np.ones(len(codes), dtype=int)))
     assert len(information(fit(constant, counts, n_classes=2)).position) == len(free)
-
-
-def test_a_prior_informs_like_pseudo_votes(binary, frequencies) -> None:
-    codes, counts = frequencies(binary, 100)
-    options = LatentOptions(confusion_prior=5.0)
-    with_prior = information(fit(codes, counts, n_classes=2, options=options))
-    without = information(fit(codes, counts, n_classes=2))
-    assert np.trace(with_prior.covariance) < np.trace(without.covariance)

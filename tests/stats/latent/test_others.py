@@ -29,9 +29,3 @@ def test_extra_votes_are_never_right_and_never_a_majority():
 def test_a_judge_alone_on_its_items_cannot_be_graded():
     votes = as_votes([[0, 0, -1], [-1, -1, 1]], [3, 2], n_classes=2)
     assert np.isnan(majority_of_others(votes, 2).accuracy[2])
-
-
-def test_diagonal_of_the_table_is_the_accuracy_by_label():
-    votes = as_votes([[0, 0, 0], [1, 0, 0], [1, 1, 1]], [4, 1, 5], n_classes=2)
-    table = majority_of_others(votes, 2).tables[0]
-    assert table.tolist() == [[4, 1], [0, 5]]

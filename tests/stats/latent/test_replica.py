@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.errors import InputError
 from tallystick.stats.latent_checks import Replica, simulate
 from tallystick.stats.latent_model import fit
 
@@ -39,9 +38,3 @@ def test_replicas_have_the_frequencies_of_the_model(binary, frequencies) -> None
     for pattern, count in zip(drawn.codes, drawn.counts, strict=True):
         p = chance[(codes == pattern).all(axis=1)][0]
         assert abs(count - 100_000 * p) < 5 * np.sqrt(100_000 * p)
-
-
-def test_weights_that_are_not_counts_are_refused(binary, frequencies) -> None:
-    codes, counts = frequencies(binary, 10)
-    with pytest.raises(InputError, match="whole numbers"):
-        Replica.of(fit(codes, counts, n_classes=2))

@@ -51,11 +51,3 @@ def test_crossing_never_lowers_the_objective_and_keeps_known_parts():
     assert problem.expect(end).objective >= problem.expect(start).objective
     assert end[:, 3:5] == pytest.approx(np.array(sure))
     assert 1 < seen <= 520
-
-
-def test_few_steps_are_allowed_and_kept_to():
-    votes = coins(6, 2)
-    problem = Problem.of(votes, 2, LatentOptions(confusion_prior=1.0))
-    start = problem.normalise(np.full((2, 13), 0.5) + np.arange(26).reshape(2, 13) / 100)
-    _, seen = cross_ridge(problem, start, tolerance=1e-8, most=10)
-    assert seen <= 10 + 21  # a line search that has begun is finished

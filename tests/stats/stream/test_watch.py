@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.stream import Notice, WatchOptions
+from tallystick.stats.stream import WatchOptions
 from tallystick.stats.stream_watch import Naming, StreamAlarm, Watch
 
 ACCURACY = (0.9, 0.85, 0.8, 0.85)
@@ -50,21 +50,6 @@ def test_a_new_mix_is_named_as_that():
     assert first.explanations.likely.kind == "mix"
 
 
-def test_a_silent_judge_and_a_new_spelling_are_noticed_with_their_block():
-    data = drifted(3, to=ACCURACY)
-    data[3000:4000, 2] = -1
-    data[4000:, 1] = np.where(data[4000:, 1] == 1, 2, data[4000:, 1])
-    watch = Watch.start(4, WatchOptions(key="a"))
-    events = watch.update(data, [*LABELS, "PASS."])
-    silent, spelt = (event for event in events if isinstance(event, Notice))
-    assert (silent.kind, silent.judge, silent.block) == ("silent", 2, 120)
-    assert (spelt.kind, spelt.judge, spelt.block) == ("new label", 1, 160)
-    assert watch.labels[spelt.label] == "PASS."
-    assert len(alarms(events)) >= 2
-    # After the alarm the new label has a slot of its own.
-    assert 2 in watch.layout.labels
-
-
 def test_clean_streams_alarm_no_more_often_than_promised():
     """150 streams of 60 blocks; alpha = .2 per 60 blocks."""
     options = {"block": 20, "horizon": 1200, "alpha": 0.2}
@@ -74,16 +59,6 @@ def test_clean_streams_alarm_no_more_often_than_promised():
         watch = Watch.start(3, WatchOptions(key=f"clean {k}", **options))
         false += bool(alarms(watch.update(votes(rng, 1200, (0.9, 0.8, 0.7)), LABELS)))
     assert false / 150 <= 0.2 + 3 * np.sqrt(0.2 * 0.8 / 150)
-
-
-@pytest.mark.parametrize("judges", [1, 2, 5])
-def test_any_number_of_judges_can_be_watched(judges):
-    rng = np.random.default_rng(judges)
-    data = np.vstack((votes(rng, 2000, [0.9] * judges), votes(rng, 2000, [0.9] * judges, 0.9)))
-    first = alarms(Watch.start(judges, WatchOptions(key="n")).update(data, LABELS))[0]
-    assert 2000 < first.item < 3000
-    named = first.explanations.tested
-    assert len(named) == {1: 0, 2: 4, 5: 7}[judges]
 
 
 def same(one, other):
@@ -122,23 +97,6 @@ def test_a_restart_from_a_checkpoint_equals_an_uninterrupted_run():
     assert same(watch, whole)
 
 
-def test_a_replay_gives_the_same_alarms_and_another_key_other_ranks():
-    data = drifted(7)
-    one, two = (Watch.start(4, WatchOptions(key="k")) for _ in range(2))
-    assert one.update(data, LABELS) == two.update(data, LABELS)
-    other = Watch.start(4, WatchOptions(key="l"))
-    other.update(data, LABELS)
-    assert not same(one, other)
-
-
-def test_the_order_in_which_a_call_lists_its_labels_does_not_matter():
-    data = drifted(8, at=1000, n=2000)
-    one, two = (Watch.start(4, WatchOptions(key="k")) for _ in range(2))
-    one.update(data, ["fail", "pass"])
-    two.update(1 - data, ["pass", "fail"])
-    assert same(one, two)
-
-
 def test_after_an_alarm_the_blocks_behind_the_change_are_the_reference():
     watch = Watch.start(4, WatchOptions(key="a"))
     data = drifted(1)
@@ -159,34 +117,11 @@ def test_no_alarm_comes_before_block_twenty():
     assert first.block >= 19
 
 
-def test_the_ever_form_has_its_own_bar():
-    assert WatchOptions(key="k", ever=True).bar == pytest.approx(20)
-    assert WatchOptions(key="k").bar == pytest.approx(8000)
-    watch = Watch.start(4, WatchOptions(key="e", ever=True))
-    first = alarms(watch.update(drifted(1), LABELS))[0]
-    assert 3000 < first.item < 4000
-
-
 def test_memory_is_bounded():
     watch = Watch.start(3, WatchOptions(key="m", memory=40, block=5, horizon=10**9))
     watch.update(votes(np.random.default_rng(1), 1000, (0.9, 0.8, 0.7)), LABELS)
     assert len(watch.memory) == 40
     assert watch.n_items == 1000
-
-
-def test_rare_labels_share_a_slot():
-    rng = np.random.default_rng(2)
-    data = rng.integers(0, 40, (600, 3))
-    watch = Watch.start(3, WatchOptions(key="m", max_labels=4))
-    watch.update(data, [f"text {k}" for k in range(40)])
-    assert len(watch.layout.labels) == 4
-
-
-def test_the_open_block_is_counted_and_kept():
-    watch = Watch.start(2, WatchOptions(key="p"))
-    assert watch.update([[0, 1]] * 30, LABELS) == []
-    assert watch.n_items == 30
-    assert len(watch.pending) == 5
 
 
 @pytest.mark.parametrize(

@@ -25,25 +25,6 @@ def test_items_are_one_block_wider_on_each_side():
     assert page.items(25) == (150, 250)
 
 
-def test_values_before_and_after_are_means():
-    found = change_point([0.9, 0.92, 0.88, 0.5, 0.52])
-    assert found.before == pytest.approx(0.9)
-    assert found.after == pytest.approx(0.51)
-
-
-def test_a_series_without_noise_has_the_split_alone_as_range():
-    found = change_point([0.8] * 5 + [0.6] * 4)
-    assert (found.split, found.low, found.high) == (5, 5, 5)
-    assert found.items(25) == (100, 150)
-
-
-def test_two_blocks_have_no_range():
-    found = change_point([0.9, 0.2])
-    assert found.split == 1
-    assert found.low is None
-    assert found.items(25) is None
-
-
 @pytest.mark.parametrize(("before", "after"), [(0.9, 0.8), (0.99, 0.95), (0.9, 0.5)])
 def test_the_range_covers_the_change_also_inside_a_block(before, after):
     """The corrections measured .95-.99; blocks of 25, the change after 60.4 blocks."""

@@ -89,17 +89,6 @@ def test_the_right_one_is_kept_in_nearly_all_draws(kind, accuracy, share, hard):
     assert right >= 52
 
 
-def test_missing_votes_are_a_value():
-    """The second judge falls silent on half of the items: the others are as before."""
-    rng = np.random.default_rng(1)
-    a, b = draw(rng, 2000, [0.9] * 3), draw(rng, 1000, [0.9] * 3)
-    b[rng.random(1000) < 0.5, 1] = -1
-    codes = np.array(list(itertools.product([-1, 0, 1], repeat=3)))
-    found = explain(codes, counts(a, codes), counts(b, codes), n_labels=2)
-    assert found.likely.judge == 1
-    assert not any(one.judge in (0, 2) for one in found.kept if one.kind == "judge")
-
-
 def test_three_labels_leave_cells_less_three_degrees_of_freedom():
     rng = np.random.default_rng(3)
     codes = np.array(list(itertools.product([0, 1, 2], repeat=3)))
@@ -127,24 +116,12 @@ def test_two_judges_cannot_name_the_mix():
     assert not mix.kept
 
 
-def test_one_judge_names_nothing():
-    found = explain([[0], [1]], [50, 50], [20, 80], n_labels=2)
-    assert found.tested == ()
-    assert not found.several
-
-
 def test_patterns_unseen_before_go_into_the_merged_cell():
     codes = np.array(list(itertools.product([0, 1], repeat=3)))
     before = np.array([500, 0, 60, 30, 40, 45, 0, 500])
     found = explain(codes, before, [250, 40, 30, 15, 20, 22, 30, 250], n_labels=2)
     assert all(np.isfinite(p) for p in p_values(found))
     assert found.tested[3].p_value < 1e-4
-
-
-def test_few_items_leave_nothing_to_test():
-    found = explain([[0, 0], [1, 1]], [2, 2], [1, 1], n_labels=2)
-    assert all(isinstance(p, Unknown) for p in p_values(found))
-    assert not found.several
 
 
 @pytest.mark.parametrize(

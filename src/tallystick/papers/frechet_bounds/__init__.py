@@ -9,14 +9,14 @@ bounds in this file. What is wrong in print is said at its line (``docs/papers/f
 | statement of [MP23] | function | test in tests/papers/test_frechet_bounds.py |
 |---|---|---|
 | (1.1), A.1: the programme, any bounded loss, pattern by pattern | `dual.programme` | every_block_equals_the_programme_written_out |
-| (1.1) by hand: accuracy; two labels, any loss; a pair of models | `dual.agreement`, `two_labels`, `pair_difference` | agreement_equals_its_programme, two_labels_equal_…, a_pair_difference_equals_… |
-| Theorem 2.1, (2.1)-(2.2): the dual | `dual.row_values`, `outer_bound` | any_potentials_prove_an_outer_bound, agreement_…_is_proved_by_its_potentials |
+| (1.1) by hand: accuracy; two labels, any loss; a pair of models | `dual.agreement`, `two_labels`, `pair_difference` | every_closed_form_equals_its_programme |
+| Theorem 2.1, (2.1)-(2.2): the dual | `dual.row_values`, `outer_bound` | any_potentials_prove_an_outer_bound, closed_forms_enclose_independence_and_are_proved… |
 | the set 𝒜, (B.1) | `dual.centred` | potentials_are_centred_by_their_mean_and_not_as_printed_by_their_sum |
 | (2.3)-(2.4): the smoothed dual | `smoothed_dual.smoothed` | the_smoothed_dual_equals_the_programme…, as_printed_it_lies_inside… |
 | (2.5)-(2.6), Lemma C.1: its estimate | `smoothed_dual.sample_end` | the_estimate_is_that_of_the_equations_written_out |
 | Theorem 2.4, (2.7): its interval | `SampleEnd.interval` | the_interval_covers_the_smoothed_end_as_theorem_24_says |
 | section 3.1: risk, accuracy | `dual.programme`, `agreement` | as above |
-| (3.1): precision, recall, F1 | `Summary`, `dual.joint_event`, `class_joint` | the_slopes_of_every_metric_are_its_derivatives, a_joint_event_equals_its_programme |
+| (3.1): precision, recall, F1 | `Summary`, `dual.joint_event`, `class_joint` | the_slopes_of_every_metric_are_its_derivatives, every_closed_form_equals_its_programme |
 | Corollary 3.1, (3.2) | `ratio_end`; with H and Y: `plug_in`, `plug_in_interval` | the_variance_of_f1_…, the_error_of_a_ratio_counts_its_denominator_too |
 | section 4: noise-aware loss | `noise_aware_weights` | the_noise_aware_loss_is_the_expected_loss_of_the_label_model |
 | section 4.1, Figures 1, 2: thresholds | `at_thresholds` | every_threshold_is_a_prediction_of_its_own |
@@ -24,8 +24,8 @@ bounds in this file. What is wrong in print is said at its line (``docs/papers/f
 | sections 4.2.1, A.4: lower, upper, average, label model | `choose_model`, `independent` | each_rule_chooses_by_its_own_end, the_estimate_under_independence_… |
 | section 5: statistical matching | `dual.programme` with g = 1_B | matching_two_tables_bounds_the_event_that_neither_shows |
 | Theorem A.1: the width | `dual.entropy_width` | no_cost_of_the_spread_has_wider_bounds |
-| Theorem A.3: wrong by δ, in every pattern, on average, for ratios | `dual.robust_end`, `budget_end`, `shifted_labels`; `moved` | accuracy_moves_by_delta…, a_budget_on_average_equals_one_programme…, a_ratio_moves_at_least… |
-| … and when a claim breaks down | `dual.breakdown`, `budget_breakdown` | the_breakdown_is_where_the_end_meets_the_target |
+| Theorem A.3: wrong by δ, in every pattern, on average, for ratios | `dual.robust_end`, `budget_end`, `shifted_labels`; `moved` | shifted_labels_attain…, a_budget_on_average_equals_one_programme…, a_ratio_moves_at_least… |
+| … and when a claim breaks down | `dual.breakdown`, `budget_breakdown` | an_end_moves_with_the_error_and_breaks_where_it_meets_the_target |
 
 In this file ``counts`` are rows by (…, pattern, prediction) and ``p`` is P(Y | z), (patterns,
 classes).

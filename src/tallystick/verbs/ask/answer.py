@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any
 
 from tallystick.clients import (
@@ -15,7 +14,9 @@ from tallystick.clients import (
     client_of,
     fields,
     gather,
+    request_notes,
     text_or_file,
+    unread_warnings,
     usage_warnings,
 )
 from tallystick.errors import FileError, InputError
@@ -27,9 +28,9 @@ from tallystick.verbs.ask.result import (
     Cost,
     asked_verdict,
     before,
-    cost_notes,
     demo,
-    read_warnings,
+    left_warnings,
+    read_again,
 )
 
 
@@ -54,38 +55,27 @@ def evaluate(source: Any, **options: Any) -> AskResult:
     return answered(CAPABILITY, source, options)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class _Asked:
-    """The table, its questions, and how they are read."""
-
-    data: Data
-    question: AskQuestion
-    columns: dict[str, list[Any]]
-    labels: tuple[str, ...]
-    plan: Questions
-
-
 def answer(data: Data, question: AskQuestion) -> AskResult:
     """Ask and add the column. All that can be wrong is found before a call is paid for."""
     if question.api is None:
         raise InputError("name the API to ask (--api)")
-    asked = _prepared(data, question)
-    client = client_of(question, columns=tuple(asked.columns), labels=asked.labels)
+    columns, plan = _prepared(data, question)
+    client = client_of(question, columns=tuple(columns), labels=plan.labels or ())
 
     def confirm(known: int, size: Callable[[int], int]) -> None:
         if question.confirm is not None:
-            question.confirm(_cost_before(asked, known, size))
+            question.confirm(_cost_before(plan, known, size))
 
     with (question.progress or nullcontext)() as show:
-        came = gather(client, asked.plan, confirm=confirm, progress=show)
-    result = _result(asked, came)
+        came = gather(client, plan, confirm=confirm, progress=show)
+    result = _result(data, question, columns, plan, came)
     if question.out is not None:
         write_csv(question.out, result.table)
     return result
 
 
-def _prepared(data: Data, question: AskQuestion) -> _Asked:
-    """Check columns and files, and make the questions."""
+def _prepared(data: Data, question: AskQuestion) -> tuple[dict[str, list[Any]], Questions]:
+    """Check columns and files; return the table, and the questions."""
     columns = [name for name in data.table.columns if name not in data.table.left_out]
     for name in question.pair:
         if name not in columns:
@@ -106,9 +96,7 @@ def _prepared(data: Data, question: AskQuestion) -> _Asked:
             )
         if not question.out.parent.is_dir():
             raise FileError(f"-o {question.out} cannot be written: its folder does not exist")
-    cells = data.cells(*columns)
-    number = data.n_rows
-    item = data.roles.item
+    cells, item, number = data.cells(*columns), data.roles.item, data.n_rows
     names = [str(whole(cells[item][n])) if item is not None else str(n) for n in range(number)]
     if len(set(names)) != len(names):
         names = [f"{name} (row {n})" for n, name in enumerate(names)]
@@ -117,18 +105,13 @@ def _prepared(data: Data, question: AskQuestion) -> _Asked:
     ]
     labels = tuple(str(whole(label)) for label in data.rules.labels)
     if question.pair:
-        labels = labels or USUAL
-        check_pair_labels(labels, (question.pair[0], question.pair[1]))
+        labels, pair = labels or USUAL, (question.pair[0], question.pair[1])
+        check_pair_labels(labels, pair)
         _check_pair_prompt(question)
-        names, rows = both_orders(names, rows, (question.pair[0], question.pair[1]))
-    plan = Questions(
-        names=names,
-        rows=rows,
-        draws=question.repeats,
-        labels=labels or None,
-        question=question,
+        names, rows = both_orders(names, rows, pair)
+    return cells, Questions(
+        names=names, rows=rows, draws=question.repeats, labels=labels or None, question=question
     )
-    return _Asked(data=data, question=question, columns=cells, labels=labels, plan=plan)
 
 
 def _check_pair_prompt(question: AskQuestion) -> None:
@@ -151,14 +134,13 @@ def _added(question: AskQuestion) -> tuple[str, ...]:
     return (name, *(f"{name}.{draw}" for draw in range(2, question.repeats + 1)))
 
 
-def _cost_before(asked: _Asked, known: int, size: Callable[[int], int]) -> str:
+def _cost_before(plan: Questions, known: int, size: Callable[[int], int]) -> str:
     """Say what the questions that are left will cost."""
-    plan, prices = asked.plan, asked.question.prices
+    prices, limit = plan.question.prices, plan.question.max_cost
     left = len(plan.questions) - known
     some = range(0, len(plan.rows), max(1, len(plan.rows) // 200))
     sizes = [size(row) for row in some] or [0]
     likely = left * sum(map(prices.likely, sizes)) / len(sizes)
-    limit = asked.question.max_cost
     most = left * max(map(prices.most, sizes)) if prices.known and prices.bounded else None
     if limit is not None:
         likely, most = min(likely, limit), min(limit, most) if most is not None else limit
@@ -171,14 +153,19 @@ def _cost_before(asked: _Asked, known: int, size: Callable[[int], int]) -> str:
     )
 
 
-def _result(asked: _Asked, came: Gathered) -> AskResult:
+def _result(
+    data: Data,
+    question: AskQuestion,
+    columns: Mapping[str, list[Any]],
+    plan: Questions,
+    came: Gathered,
+) -> AskResult:
     """Read the answers, and put them beside the rows."""
-    question, plan = asked.question, asked.plan
     read, unread = came.labels, came.unread
     n_unread = sum(label == UNREAD for label in read.values())
     disagree = None
     if question.pair:
-        added, disagree = _paired(asked, read)
+        added, disagree = _paired(question, plan, read)
     else:
         added = {
             name: [read.get((row, draw)) for row in range(len(plan.rows))]
@@ -204,20 +191,18 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
             unread=n_unread,
             failed=came.failed,
         ),
-        n_items=asked.data.n_rows,
+        n_items=data.n_rows,
         warnings=(
-            *read_warnings(
+            *unread_warnings(
                 unread,
-                answered=answers,
-                failed=came.failed,
-                unasked=unasked,
-                limit=question.max_cost,
+                answers=answers,
                 labels=plan.labels or (),
-                kept=question.journal is not None,
+                way=read_again(listed=plan.labels is not None, kept=question.journal is not None),
             ),
+            *left_warnings(failed=came.failed, unasked=unasked, limit=question.max_cost),
             *usage_warnings(came.journal.usage),
         ),
-        notes=(*cost_notes(cost, came.reused), *journal.notes),
+        notes=(*request_notes(journal, cost.currency, reused=came.reused), *journal.notes),
         column=question.name,
         columns=tuple(added),
         asked=len(plan.questions) - unasked,
@@ -230,20 +215,21 @@ def _result(asked: _Asked, came: Gathered) -> AskResult:
         disagree=disagree,
         cost=cost,
         usage=came.journal.usage,
-        table={**asked.columns, **added},
+        table={**columns, **added},
     )
 
 
 def _paired(
-    asked: _Asked, read: Mapping[tuple[int, int], str]
+    question: AskQuestion, plan: Questions, read: Mapping[tuple[int, int], str]
 ) -> tuple[dict[str, list[str | None]], int]:
     """Put both orders together: the winner that both name, a tie where they differ."""
-    pair = (asked.question.pair[0], asked.question.pair[1])
-    number = asked.data.n_rows
+    pair, number = (question.pair[0], question.pair[1]), len(plan.rows) // 2
     given = [read.get((row, 1)) for row in range(number)]
-    turned = [mirrored(read.get((number + row, 1)), pair, asked.labels) for row in range(number)]
+    turned = [
+        mirrored(read.get((number + row, 1)), pair, plan.labels or ()) for row in range(number)
+    ]
     both = [combined(a, b, UNREAD) for a, b in zip(given, turned, strict=True)]
-    name, first, second = _added(asked.question)
+    name, first, second = _added(question)
     columns = {name: [label for label, _ in both], first: given, second: turned}
     return columns, sum(apart for _, apart in both)
 

@@ -12,7 +12,7 @@ import numpy as np
 from tallystick._rng import Rng, as_rng
 from tallystick.clients import ClientQuestion, Usage
 from tallystick.errors import InputError
-from tallystick.results import Result, count, number, percent
+from tallystick.results import Result, count, number
 from tallystick.table import Demo, option
 
 _PRIVATE = {"private": True}
@@ -131,10 +131,6 @@ class AskQuestion(ClientQuestion):
 # The sentences of `ask`: verdict, warnings and what is shown before money is spent.
 
 
-UNREAD_SHARE = 0.02
-"""From this share of unread answers on there is a warning."""
-
-
 def asked_verdict(column: str, *, asked: int, answered: int, unread: int, failed: int) -> str:
     """Say what was added.
 
@@ -163,44 +159,9 @@ def before(*, questions: int, known: int, likely: float, most: float | None, cur
     return f"{text}."
 
 
-def read_warnings(
-    unread: Sequence[str],
-    *,
-    answered: int,
-    failed: int,
-    unasked: int,
-    limit: float | None,
-    labels: Sequence[str] = (),
-    kept: bool = True,
-) -> tuple[str, ...]:
-    """Warn of answers that could not be read, that failed, or that were not paid for.
-
-    Parameters
-    ----------
-    unread, answered, failed, unasked
-        The texts that could not be read, and how many answers came, failed, and were left out.
-    limit
-        The most that may be spent.
-    labels
-        What was looked for; empty if any answer does.
-    kept
-        Whether a journal keeps the answers, so that reading them again costs nothing.
-    """
+def left_warnings(*, failed: int, unasked: int, limit: float | None) -> tuple[str, ...]:
+    """Warn of questions that failed, or that were not paid for."""
     found = []
-    if len(unread) > UNREAD_SHARE * max(answered, 1):
-        shown = "; ".join(repr(text[:60]) for text in list(dict.fromkeys(unread))[:3])
-        wanted = f" as one of {', '.join(labels)}" if labels else ""
-        others = ", or name other --labels" if labels else ""
-        again = (
-            "the stored answers are read again without a call"
-            if kept
-            else "add --journal FILE, or every answer is paid for again"
-        )
-        found.append(
-            f"{count(len(unread))} of {count(answered)} answers"
-            f" ({percent(len(unread) / answered)}) could not be read{wanted}, e.g. {shown}: try"
-            f" another --answer{others}; {again}"
-        )
     if failed:
         found.append(
             f"{count(failed)} questions failed and are blank: the same command with the same"
@@ -214,17 +175,15 @@ def read_warnings(
     return tuple(found)
 
 
-def cost_notes(cost: Cost, from_journal: int) -> tuple[str, ...]:
-    """Say what was sent and paid."""
-    money = f"; cost {number(cost.spent)} {cost.currency}".rstrip() if cost.spent else ""
-    again = f"; {count(from_journal)} answers came from the journal" if from_journal else ""
-    twice = (
-        f"; {count(cost.paid_twice)} requests may have been paid twice" if cost.paid_twice else ""
+def read_again(*, listed: bool, kept: bool) -> str:
+    """Say what to do about answers that could not be read."""
+    others = ", or name other --labels" if listed else ""
+    again = (
+        "the stored answers are read again without a call"
+        if kept
+        else "add --journal FILE, or every answer is paid for again"
     )
-    return (
-        f"{count(cost.sent)} requests sent, {count(cost.billed)} of which may have been"
-        f" billed{money}{again}{twice}",
-    )
+    return f"try another --answer{others}; {again}"
 
 
 # A table for the demonstration: what a judge wrote about answers, in its own words.

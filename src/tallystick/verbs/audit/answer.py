@@ -43,11 +43,6 @@ from tallystick.table.reading_names import ROLE_NAMES, plain
 from tallystick.table.roles import ALL_ROLES
 
 
-@dataclass(frozen=True, kw_only=True)
-class AuditQuestion(Question):
-    """What is asked of a table that nobody has looked at: only the level and the seed."""
-
-
 def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> AuditResult:
     """Look at the columns of *source* and run all that applies.
 
@@ -70,7 +65,7 @@ def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> 
     >>> [section.verb for section in result.sections], result.n_items
     (['compare', 'judge'], 120)
     """
-    question = AuditQuestion(alpha=alpha, seed=rng)
+    question = Question(alpha=alpha, seed=rng)
     options = with_reading(options)
     # Roles are for the verbs; how the rows are laid out is for whoever opens them.
     roles = {name: options.pop(name) for name in list(options) if name in ALL_ROLES}
@@ -266,27 +261,19 @@ class AuditResult(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per question, answered or not."""
-        answered = [
-            {
-                "question": self._question(part.verb),
-                "by": part.verb,
-                "decision": part.decision,
-                "answer": part.verdict,
-                "to settle it": None if part.needed is None else str(part.needed),
-            }
+        names = ("question", "by", "decision", "answer", "to settle it")
+        found = [
+            (self._question(part.verb), part.verb, part.decision, part.verdict, part.needed)
             for part in self.sections
         ]
         left = [
-            {
-                "question": summary(part.verb),
-                "by": part.verb,
-                "decision": "not answered",
-                "answer": part.reason,
-                "to settle it": None,
-            }
+            (summary(part.verb), part.verb, "not answered", part.reason, None)
             for part in self.skipped
         ]
-        return answered + left
+        return [
+            dict(zip(names, (*cells, needed and str(needed)), strict=True))
+            for *cells, needed in (*found, *left)
+        ]
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the first picture of every section, then the others."""

@@ -32,6 +32,7 @@ from tallystick.stats.maxt import holm
 from tallystick.stats.pairs import agreeing
 from tallystick.stats.signs import sign_p_value
 from tallystick.table import Data, Roles, Table, is_missing, is_no_answer
+from tallystick.table.panel_grades import preferred_side
 from tallystick.table.reading_names import ROLE_NAMES, plain
 from tallystick.verbs.compare.question import CompareQuestion
 from tallystick.verbs.compare.result import NOT_TOLD
@@ -109,20 +110,12 @@ class BattlesResult(Result):
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the win rates."""
-        return (
-            Figure(
-                kind="forest",
-                title="Win rates, a tie counting half",
-                columns={
-                    "pair": [f"{row.a} against {row.b}" for row in self.pairs],
-                    "win_rate": [row.win_rate for row in self.pairs],
-                    "low": [row.interval.low for row in self.pairs],
-                    "high": [row.interval.high for row in self.pairs],
-                },
-                roles={"name": "pair", "x": "win_rate", "low": "low", "high": "high"},
-                unit="share",
-            ),
-        )
+        columns: dict[str, Sequence[Any]] = {
+            "pair": [f"{row.a} against {row.b}" for row in self.pairs],
+            "win_rate": [row.win_rate for row in self.pairs],
+        }
+        ends = [row.interval for row in self.pairs]
+        return (Figure.forest("Win rates, a tie counting half", columns, ends, unit="share"),)
 
 
 def answer_battles(data: Data, question: CompareQuestion) -> BattlesResult:
@@ -342,9 +335,6 @@ _PEOPLE = frozenset(
     {*ROLE_NAMES["judge"], "user", "user_id", "evaluator", "evaluator_id", "judge_hash"}
 )
 
-FIRST_WINS = frozenset({"model_a", "a", "left", "1", "model_1", "win"})
-SECOND_WINS = frozenset({"model_b", "b", "right", "2", "model_2", "loss"})
-TIES = frozenset({"tie", "tie (bothbad)", "both_bad", "bothbad", "both", "draw", "0"})
 _THREE = (
     frozenset({"winner_model_a", "winner_a"}),
     frozenset({"winner_model_b", "winner_b"}),
@@ -461,7 +451,7 @@ def read_battles(data: Data) -> BattleTable:
         raise InputError(
             f"{data.source}: model {first_same!r} meets itself in a battle: correct the table"
         )
-    graded = _is_graded([winners[row] for row in kept])
+    graded = _is_graded(data, columns, [winners[row] for row in kept])
     outcomes = np.array(
         [
             _outcome(winners[row], a, b, data, row, graded=graded)
@@ -521,16 +511,21 @@ def _winners(data: Data, columns: _Columns, cells: dict[str, list[Any]]) -> list
 _ZERO_ONE = frozenset({"0", "1", "0.0", "1.0", "true", "false"})
 
 
-def _is_graded(winners: Sequence[Any]) -> bool:
-    """Say whether preferences are numbers from 1 (the first) to 2 (the second), 0 for a tie, some
-    of them between.
+def _is_graded(data: Data, columns: _Columns, winners: Sequence[Any]) -> bool:
+    """Say whether preferences are numbers from 1 (the first) to 2 (the second), 0 for a tie.
+
+    Zeros and ones alone do not say which side 0 is, so they are asked about.
     """
     try:
         values = {float(cell) for cell in winners}
     except (TypeError, ValueError):
         return False
-    inside = all(value == 0 or 1 <= value <= 2 for value in values)
-    return inside and any(value not in (0, 1, 2) for value in values)
+    if 0 in values and values <= {0, 1}:
+        raise InputError(
+            f"{data.source}: {columns.winner[0]!r} holds 0 and 1, which do not say who won: write"
+            " model_a, model_b or tie, or the name of the model that won"
+        )
+    return all(value == 0 or 1 <= value <= 2 for value in values)
 
 
 def _outcome(cell: Any, first: str, second: str, data: Data, row: int, *, graded: bool) -> float:
@@ -538,15 +533,11 @@ def _outcome(cell: Any, first: str, second: str, data: Data, row: int, *, graded
     if graded:
         return 3.0 - 2.0 * float(cell) if float(cell) else 0.0
     word = str(cell).strip()
-    low = word.lower().removesuffix(".0")
     if word in (first, second):
         return 1.0 if word == first else -1.0
-    if low in FIRST_WINS:
-        return 1.0
-    if low in SECOND_WINS:
-        return -1.0
-    if low in TIES:
-        return 0.0
+    side = preferred_side(cell)
+    if side is not None:
+        return 2.0 * side - 1.0
     raise InputError(
         f"{data.place(row + 1)}: {cell!r} names no winner. Write model_a, model_b or tie, or the"
         f" name of the model that won ({first}, {second})"

@@ -334,12 +334,8 @@ class Pilot:
             found = self.fit.forecast_pairs(0, 1, gap=gap, alpha=level, power=power)
             return ceil(float(found[0]))
 
-        asked: dict[str, Any] = {"alpha": question.alpha, "power": power, "models": models}
         spread = float(self.gaps.std(ddof=1))
-        if self.method == "sign-flip":
-            return cluster_items(difference, spread, width=self.width, **asked)
-        width = self.width if self.method == "pseudo-t" else 0.0
-        items = t_items(difference, spread, width=width, **asked)
+        items = scored_items(self.method, difference, spread, self.width, models, question)
         if self.method != "hull":
             return items
         if items <= _MOST_RESAMPLED / 2:
@@ -572,6 +568,21 @@ def counted_items(lead: float, apart: float, models: int, question: CompareQuest
     return own if models == 2 else max(goal, own)
 
 
+def scored_items(
+    method: str,
+    difference: float,
+    spread: float,
+    width: float,
+    models: int,
+    question: CompareQuestion,
+) -> int:
+    """Return the rows (or clusters) at which a test of scores shows a difference."""
+    asked: dict[str, Any] = {"models": models, "alpha": question.alpha, "power": question.power}
+    if method == "sign-flip":
+        return cluster_items(difference, spread, width=width, **asked)
+    return t_items(difference, spread, width=width if method == "pseudo-t" else 0.0, **asked)
+
+
 def needed_for(
     top: PairRow,
     table: PairTable,
@@ -621,15 +632,7 @@ def needed_for(
     elif (spread / lead) ** 2 > MOST_FORECAST:
         goal = inf
     elif method in ("t", "hull", "pseudo-t", "sign-flip"):
-        asked: dict[str, Any] = {
-            "models": models,
-            "alpha": question.alpha,
-            "power": question.power,
-        }
-        if method == "sign-flip":
-            goal = cluster_items(lead, spread, width=width, **asked)
-        else:
-            goal = t_items(lead, spread, width=width if method == "pseudo-t" else 0.0, **asked)
+        goal = scored_items(method, lead, spread, width, models, question)
     else:
         ends = (table.intervals if models == 2 else table.simultaneous)[i]
         error = spread / sqrt(size)

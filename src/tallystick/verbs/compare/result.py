@@ -235,35 +235,21 @@ class CompareResult(Result):
         """Return the scores, the ranks, and who beats whom."""
         names = [row.name for row in self.models]
         tiers = [f"tier {row['tier']}" for row in self.rows()]
-        scores = Figure(
-            kind="forest",
-            title=f"Scores on {self.n_items:,} items",
-            columns={
-                "model": names,
-                "score": [
-                    None if isinstance(row.score, Unknown) else row.score for row in self.models
-                ],
-                "low": [_end(row.interval, 0) for row in self.models],
-                "high": [_end(row.interval, 1) for row in self.models],
-                "tier": tiers,
-            },
-            roles={"name": "model", "x": "score", "low": "low", "high": "high", "group": "tier"},
-            labels={"low": f"{100 * (1 - self.alpha):g}% interval"},
+        scores = Figure.forest(
+            f"Scores on {self.n_items:,} items",
+            {"model": names, "score": [row.score for row in self.models], "tier": tiers},
+            [row.interval for row in self.models],
             unit=self.unit,
+            labels={"low": f"{100 * (1 - self.alpha):g}% interval"},
+            group="tier",
         )
-        order = Figure(
-            kind="forest",
-            title="Places that each model may hold, all at once",
-            columns={
-                "model": names,
-                "rank": list(range(1, len(names) + 1)),
-                "low": [_end(row.rank_interval, 0) for row in self.models],
-                "high": [_end(row.rank_interval, 1) for row in self.models],
-                "tier": tiers,
-            },
-            roles={"name": "model", "x": "rank", "low": "low", "high": "high", "group": "tier"},
-            labels={"x": "place", "low": "may be"},
+        order = Figure.forest(
+            "Places that each model may hold, all at once",
+            {"model": names, "rank": list(range(1, len(names) + 1)), "tier": tiers},
+            [row.rank_interval for row in self.models],
             unit="count",
+            labels={"x": "place", "low": "may be"},
+            group="tier",
         )
         return scores, *self._differences(), order, self._matrix(names[:MOST_DRAWN])
 
@@ -277,18 +263,15 @@ class CompareResult(Result):
         columns: dict[str, list[Any]] = {
             "pair": [f"{row.a} − {row.b}" for row in rows],
             "difference": [row.difference for row in rows],
-            "low": [_end(row.interval, 0) for row in rows],
-            "high": [_end(row.interval, 1) for row in rows],
             "settled": [row.verdict != NOT_TOLD for row in rows],
         }
-        roles = {"name": "pair", "x": "difference"}
         return (
-            Figure(
-                kind="forest",
-                title=f"Differences from {first}" + (", in points" if share else ""),
-                columns=columns,
-                roles={**roles, "low": "low", "high": "high", "settled": "settled"},
+            Figure.forest(
+                f"Differences from {first}" + (", in points" if share else ""),
+                columns,
+                [row.interval for row in rows],
                 unit="points" if share else "number",
+                settled="settled",
             ),
         )
 
@@ -331,14 +314,6 @@ def _written(ranks: tuple[int, int] | Unknown) -> str | None:
     if isinstance(ranks, Unknown):
         return None
     return "–".join(str(end) for end in dict.fromkeys(ranks))
-
-
-def _end(held: Interval | tuple[int, int] | Unknown, place: int) -> float | None:
-    """Return one end, None where it is not known or not finite."""
-    if isinstance(held, Unknown):
-        return None
-    found = tuple(held)[place]
-    return found if np.isfinite(found) else None
 
 
 # What a page of ``compare`` unfolds: the board and all pairs.
@@ -419,7 +394,7 @@ def _behind(name: str, pair: PairRow | None) -> dict[str, Any]:
     turned = pair.a != name
     difference = -pair.difference if turned else pair.difference
     if isinstance(ends, Interval) and turned:
-        ends = Interval(-ends.high, -ends.low, ends.level, ends.guarantee, ends.assumption)
+        ends = -ends
     own, other = (pair.b_only, pair.a_only) if turned else (pair.a_only, pair.b_only)
     known = not isinstance(own, Unknown) and not isinstance(other, Unknown)
     return {

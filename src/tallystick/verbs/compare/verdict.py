@@ -261,7 +261,7 @@ def _pair_row(found: Findings, i: int, upside: bool, told: bool) -> PairRow:
 
 def turned(interval: Interval, sign: float) -> Interval:
     """Return the interval of a difference, or of its negative."""
-    return interval if sign > 0 else replace(interval, low=-interval.high, high=-interval.low)
+    return interval if sign > 0 else -interval
 
 
 def inverted(ratio: Interval, upside: bool) -> Interval:
@@ -424,7 +424,7 @@ def _lead(pair: PairRow, result: CompareResult) -> str:
         return ""
     gap, ends = pair.difference, pair.simultaneous
     if result.better == "lower":
-        gap, ends = -gap, replace(ends, low=-ends.high, high=-ends.low)
+        gap, ends = -gap, -ends
     return _difference(gap, ends, result, sign=False)
 
 

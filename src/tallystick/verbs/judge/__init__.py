@@ -4,8 +4,7 @@
 |---|---|---|
 | how good are my judges? | :func:`evaluate` | labels, or the votes alone |
 | what holds whatever the truth is | :func:`logical` | nothing |
-| a few labels | :func:`few_labels` | labels drawn at random |
-| no labels | :func:`label_free` | a range that held on comparable panels |
+| the same of counted votes | :func:`grade` | labels, or the votes alone |
 | no labels, one model | :func:`dawid_skene`, :func:`independent` | independent errors |
 | no labels, the baseline | :func:`majority` | a majority that is always right |
 | does a judge prefer a place? | :func:`position_bias` | items are a fair sample |
@@ -18,13 +17,11 @@ What the source defines and proves is in :mod:`tallystick.papers.noisy_judges`. 
 
 from __future__ import annotations
 
+from tallystick.verbs.judge.agreement import position_bias, self_consistency
 from tallystick.verbs.judge.answer import CAPABILITY, evaluate, graded
-from tallystick.verbs.judge.few_labels import few_labels
 from tallystick.verbs.judge.grade import grade
-from tallystick.verbs.judge.label_free import label_free
 from tallystick.verbs.judge.logical import logical
 from tallystick.verbs.judge.models import dawid_skene, independent, majority
-from tallystick.verbs.judge.orders import position_bias, self_consistency
 from tallystick.verbs.judge.question import JudgeQuestion
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.windows import Window, Windows, windows

@@ -1,4 +1,4 @@
-"""How far the judges agree with one another and with the truth, beyond chance and without.
+"""How far judges agree: with one another, with the truth, and with themselves when asked again.
 
 All coefficients are those of `tallystick.stats.agreement`; the number is exact for these items and
 the interval is for new items of the same kind. Pairs are counted in tables of K x K votes, so their
@@ -8,11 +8,16 @@ cost does not grow with the number of different patterns.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
-from typing import Any, TypeAlias
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
+from tallystick.errors import AskError, InputError
+from tallystick.results import Figure, Interval, Result, Unit, Unknown
 from tallystick.stats.agreement import (
     Agreement,
     cohen_kappa,
@@ -22,12 +27,18 @@ from tallystick.stats.agreement import (
     mean_bias,
     raw_agreement,
 )
+from tallystick.stats.exact_tails import binomial_up_to
+from tallystick.stats.intervals import clopper_pearson
 from tallystick.stats.latent_checks import CROWD
 from tallystick.stats.latent_headline import vote_table
+from tallystick.stats.maxt import holm
+from tallystick.table import Tally
+from tallystick.table.cells import Label
 from tallystick.table.panel import Floats, Ints, Panel
 from tallystick.table.patterns import pack
 from tallystick.table.words import number_of
 from tallystick.verbs.judge.result import AgreementPair, AgreementTable, Share
+from tallystick.verbs.judge.verdict import FAIR_ITEMS, panel_position_verdict, repeated_verdict
 
 _LEAST_GRADES, _MOST_GRADE = 4, 10
 _FEW = 5
@@ -202,3 +213,342 @@ def _note(blind: Panel, between: Mapping[str, Share]) -> str:
         )
     crowd = len(blind.names) > CROWD
     return f"pairs are left out: they are listed for up to {CROWD} judges" if crowd else ""
+
+
+# One judge asked again: the same question twice, or with the answers in the other order.
+
+Recorded: TypeAlias = Literal["answer", "position"]
+
+_PLACES = (
+    {"a", "b"},
+    {"first", "second"},
+    {"1st", "2nd"},
+    {"left", "right"},
+    {"one", "two"},
+)
+"""Pairs of labels that name a place, the first place first in alphabetical order."""
+
+_LETTERS = ({"a", "b"}, {"one", "two"})
+"""Those that may as well name the answers themselves."""
+
+_ORDERS = frozenset(
+    [
+        "ab",
+        "ba",
+        "first",
+        "second",
+        "1st",
+        "2nd",
+        "original",
+        "swapped",
+        "swap",
+        "flipped",
+        "flip",
+        "reverse",
+        "reversed",
+        "given",
+        "forward",
+        "backward",
+        "normal",
+        "order",
+        "order1",
+        "order2",
+        "one",
+        "two",
+    ]
+)
+"""Words for the order in which two answers were shown."""
+
+_NOT_SWAPPED = Unknown("answers were not swapped")
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderScore:
+    """How one judge answers the same items again, or in both orders.
+
+    Parameters
+    ----------
+    name
+        What both columns have in common, or the first one.
+    n_items
+        Items with a vote each time.
+    consistent, interval
+        Share with the same answer each time, with its exact interval. A tie in both orders is
+        consistent.
+    first_share, first_interval
+        Among items with a lean, the share that leans to the first place; a half is no bias.
+    lean
+        Mean lean over all items, from -1 (always the second place) to 1 (always the first).
+    p_value
+        Of the exact sign test, adjusted over the panel.
+    ties
+        Share of votes that are ties.
+    best_accuracy
+        The most that its mean accuracy over the askings can be, whatever the truth.
+    """
+
+    name: str
+    n_items: int
+    consistent: float
+    interval: Interval
+    best_accuracy: float
+    first_share: float | Unknown = _NOT_SWAPPED
+    first_interval: Interval | Unknown = _NOT_SWAPPED
+    lean: float = 0.0
+    p_value: float = 1.0
+    ties: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderResult(Result):
+    """How often judges agree with themselves, and what their changes of mind favour.
+
+    The fields of the first judge stand beside the list, so that one judge reads as one.
+    """
+
+    verb: ClassVar[str] = "judge"
+    schema: ClassVar[int] = 2
+
+    judges: tuple[OrderScore, ...]
+    consistent: float
+    interval: Interval
+    first_share: float | Unknown
+    first_interval: Interval | Unknown
+    best_accuracy: float
+
+    @classmethod
+    def of(cls, verdict: str, scores: Sequence[OrderScore]) -> OrderResult:
+        """Write scores as a result."""
+        first = scores[0]
+        return cls(
+            verdict=verdict,
+            n_items=max(one.n_items for one in scores),
+            assumptions=(FAIR_ITEMS,),
+            judges=tuple(scores),
+            consistent=first.consistent,
+            interval=first.interval,
+            first_share=first.first_share,
+            first_interval=first.first_interval,
+            best_accuracy=first.best_accuracy,
+        )
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row per judge."""
+        return [
+            {
+                "judge": one.name,
+                "consistent": one.consistent,
+                "interval": one.interval,
+                "first_share": one.first_share,
+                "first_interval": one.first_interval,
+                "lean": one.lean,
+                "p": one.p_value,
+                "ties": one.ties,
+                "best_accuracy": one.best_accuracy,
+                "items": one.n_items,
+            }
+            for one in self.judges
+        ]
+
+    def units(self) -> Mapping[str, Unit]:
+        """Return what the columns of `rows` measure."""
+        shares = ("consistent", "first_share", "ties", "best_accuracy")
+        found: dict[str, Unit] = dict.fromkeys(shares, "share")
+        return {**found, "lean": "points", "p": "p", "items": "count"}
+
+    def figures(self) -> tuple[Figure, ...]:
+        """Return the share of same answers, and that of leans to the first place, by judge."""
+        found = []
+        for title, value, ends in (
+            ("Does the judge give the same answer again?", "consistent", "interval"),
+            (
+                "Of the answers that moved with the order: share that took the first place",
+                "first_share",
+                "first_interval",
+            ),
+        ):
+            known = [one for one in self.judges if isinstance(getattr(one, ends), Interval)]
+            if not known:
+                continue
+            columns = {
+                "judge": [one.name for one in known],
+                "share": [getattr(one, value) for one in known],
+                "low": [getattr(one, ends).low for one in known],
+                "high": [getattr(one, ends).high for one in known],
+            }
+            roles = {"name": "judge", "x": "share", "low": "low", "high": "high"}
+            found.append(
+                Figure(kind="forest", title=title, columns=columns, roles=roles, unit="share")
+            )
+        return tuple(found)
+
+
+def self_consistency(votes: Tally, *, repeats: Sequence[str], alpha: float = 0.05) -> OrderResult:
+    r"""Tell how often a judge gives the same answer when it is asked again.
+
+    Its mean accuracy over the askings is at most the mean, over items, of the share of its
+    commonest answer, whatever the truth.
+
+    Examples
+    --------
+    >>> votes = Tally.of({"run1": [0, 0, 1, 1], "run2": [0, 0, 1, 0], "run3": [0, 0, 1, 1]})
+    >>> found = self_consistency(votes, repeats=["run1", "run2", "run3"])
+    >>> found.consistent, round(found.best_accuracy, 3)
+    (0.75, 0.917)
+    """
+    if len(repeats) < 2:
+        raise InputError(f"repeats must name two or more columns, got {list(repeats)}")
+    panel = Panel.of(votes, voters=tuple(repeats))
+    panel.require_items("self_consistency")
+    codes, counts = _asked_each_time(panel, repeats)
+    n = int(counts.sum())
+    same = int(counts @ (codes == codes[:, :1]).all(axis=1))
+    commonest = np.stack([(codes == c).sum(axis=1) for c in range(len(panel.classes))]).max(axis=0)
+    score = OrderScore(
+        name=_in_common(repeats),
+        n_items=n,
+        consistent=same / n,
+        interval=clopper_pearson(same, n, alpha=alpha),
+        best_accuracy=float(counts @ commonest) / (n * len(repeats)),
+    )
+    return OrderResult.of(repeated_verdict(len(repeats), score), [score])
+
+
+def position_bias(
+    votes: Tally,
+    *,
+    pairs: Sequence[tuple[str, str]],
+    ties: Sequence[Label] = (),
+    recorded: Recorded | None = None,
+    alpha: float = 0.05,
+) -> OrderResult:
+    r"""Tell which judges prefer a place rather than an answer.
+
+    Per item, a judge takes the first place (+1), the second (-1) or neither (0, a tie) in each
+    order, and half the sum is its lean. Without bias a lean is as likely up as down, so the leans
+    that are not zero are fair coins: an exact test. If d is the share of items on which the answer
+    changes, its mean accuracy over both orders is at most :math:`1 - d/2`, whatever the truth.
+
+    Parameters
+    ----------
+    votes
+        A tally with all columns.
+    pairs
+        For every judge its column in one order and its column in the other.
+    ties
+        Votes for neither answer.
+    recorded
+        ``position``: labels name the place. ``answer``: labels name the answer, and the first label
+        in canonical order is the one that stood first in the first column of a pair. None: first
+        and second are places, A and B too unless a judge then changes most of its answers; any
+        others are asked about.
+    alpha
+        One minus the level; p-values are adjusted over the judges (Holm).
+
+    Examples
+    --------
+    >>> votes = Tally.of({
+    ...     "gpt_ab": ["A"] * 95 + ["B"] * 5, "gpt_ba": ["B"] * 70 + ["A"] * 25 + ["B"] * 5,
+    ...     "llm_ab": ["A", "B"] * 50, "llm_ba": ["B", "A"] * 49 + ["tie", "A"],
+    ... })
+    >>> found = position_bias(votes, pairs=[("gpt_ab", "gpt_ba"), ("llm_ab", "llm_ba")], ties=["tie"])
+    >>> [(one.name, round(one.lean, 3)) for one in found.judges]
+    [('gpt', 0.2), ('llm', 0.005)]
+    """
+    if recorded not in (None, "answer", "position"):
+        raise InputError(f"recorded must be 'answer' or 'position', got {recorded!r}")
+    panel = Panel.of(votes, voters=[one for pair in pairs for one in pair], never_true=ties)
+    panel.require_binary("position_bias")
+    panel.require_items("position_bias")
+    by_place = (recorded or _recorded(panel, pairs)) == "position"
+
+    scores = [_compared(panel, pair, by_place, alpha) for pair in pairs]
+    adjusted = holm([one.p_value for one in scores]).tolist()
+    scores = [replace(one, p_value=p) for one, p in zip(scores, adjusted, strict=True)]
+    return OrderResult.of(panel_position_verdict(scores, alpha=alpha), scores)
+
+
+def are_two_orders(first: str, second: str) -> bool:
+    """Say whether two names can be one judge's answers to both orders: alike, or named by order.
+
+    >>> are_two_orders("gpt_ab", "gpt_ba"), are_two_orders("normal", "flipped")
+    (True, True)
+    >>> are_two_orders("gpt", "claude")
+    False
+    """
+    one, other = (set(re.split(r"[\W_]+", name.lower())) - {""} for name in (first, second))
+    return bool(one & other) or bool(one & _ORDERS and other & _ORDERS)
+
+
+def _recorded(panel: Panel, pairs: Sequence[tuple[str, str]]) -> Recorded:
+    """Say what labels name, or ask: read the other way round, every change becomes agreement.
+
+    Letters are places, unless some judge then changes most of its answers: it may as well be one
+    that hardly changes any, and whose letters name the answers.
+    """
+    words = {str(label).strip().lower() for label in panel.classes}
+    if words in _PLACES and not (words in _LETTERS and any(_same_word(panel, p) for p in pairs)):
+        return "position"
+    raise AskError(
+        f"Do {' and '.join(panel.keys)} name the answer, or the place where it stood?",
+        role="recorded",
+        candidates=("answer", "position"),
+        calls=("--recorded answer", "--recorded position"),
+    )
+
+
+def _same_word(panel: Panel, pair: tuple[str, str]) -> bool:
+    """Say whether a judge writes the same label in both orders on most items without a tie."""
+    codes, counts = _asked_each_time(panel, pair)
+    lean = (codes < 2).all(axis=1)
+    return bool(counts[lean] @ (codes[lean, 0] == codes[lean, 1]) > counts[lean].sum() / 2)
+
+
+def _compared(panel: Panel, pair: tuple[str, str], by_place: bool, alpha: float) -> OrderScore:
+    """Compare both orders of one judge: 0 and 1 name the answer, anything above is a tie."""
+    codes, counts = _asked_each_time(panel, pair)
+    one, other = codes.T
+    if by_place:
+        other = np.where(other < 2, 1 - other, other)
+    place = np.array([1.0, -1.0, 0.0])
+    # In the other order the first answer stands second.
+    lean = (place[np.minimum(one, 2)] - place[np.minimum(other, 2)]) / 2
+
+    n, same = int(counts.sum()), int(counts @ (one == other))
+    up, down = int(counts @ (lean > 0)), int(counts @ (lean < 0))
+    share: float | Unknown = Unknown("no answer moved with the order")
+    ends: Interval | Unknown = Unknown("no answer moved with the order")
+    p = 1.0
+    if up + down:
+        share = up / (up + down)
+        ends = clopper_pearson(up, up + down, alpha=alpha)
+        p = min(1.0, 2 * float(binomial_up_to(min(up, down), up + down, 0.5)))
+    return OrderScore(
+        name=_in_common(pair) if len(panel.names) > 2 else pair[0],
+        n_items=n,
+        consistent=same / n,
+        interval=clopper_pearson(same, n, alpha=alpha),
+        best_accuracy=(1 + same / n) / 2,
+        first_share=share,
+        first_interval=ends,
+        lean=float(counts @ lean) / n,
+        p_value=p,
+        ties=float(counts @ ((one > 1).astype(float) + (other > 1))) / (2 * n),
+    )
+
+
+def _asked_each_time(panel: Panel, names: Sequence[str]) -> tuple[Ints, Floats]:
+    """Return the votes of these columns on the items that have one in all of them."""
+    codes = panel.codes[:, [panel.names.index(name) for name in names]]
+    whole = (codes >= 0).all(axis=1)
+    if not whole.any():
+        raise InputError(
+            f"no item has a vote in all of {', '.join(map(repr, names))}: nothing can be compared"
+        )
+    return codes[whole], panel.counts[whole]
+
+
+def _in_common(names: Sequence[str]) -> str:
+    """Return how all names begin: gpt for gpt_ab and gpt_ba."""
+    alike = takewhile(lambda signs: len(set(signs)) == 1, zip(*names, strict=False))
+    return "".join(signs[0] for signs in alike).rstrip("_-. ") or names[0]

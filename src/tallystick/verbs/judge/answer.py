@@ -27,11 +27,15 @@ from tallystick.table import (
 )
 from tallystick.table.capability import MOST_ROWS
 from tallystick.table.weights import refuse_weight
-from tallystick.verbs.judge.agreement import grades_of
+from tallystick.verbs.judge.agreement import (
+    are_two_orders,
+    grades_of,
+    position_bias,
+    self_consistency,
+)
 from tallystick.verbs.judge.grade import grade
 from tallystick.verbs.judge.logical import logical
 from tallystick.verbs.judge.models import dawid_skene, independent, majority
-from tallystick.verbs.judge.orders import are_two_orders, position_bias, self_consistency
 from tallystick.verbs.judge.question import GRADING, JudgeQuestion, demo
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.sessions import from_session, labelling

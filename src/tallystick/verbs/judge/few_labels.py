@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick._rng import Rng
-from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
+from tallystick.errors import InputError
 from tallystick.papers.noisy_judges import majority_shares
 from tallystick.results import Interval, Unknown
 from tallystick.stats.adverse_binary import Population
@@ -21,13 +21,10 @@ from tallystick.stats.intervals import Intervals
 from tallystick.stats.label_rates import poststratified_ratio
 from tallystick.stats.latent_checks import CROWD
 from tallystick.stats.urns import hypergeometric, hypergeometric_strata, hypergeometric_subgroup
-from tallystick.table import Tally
-from tallystick.table.cells import Label
 from tallystick.table.panel import Floats, Ints, Panel
 from tallystick.verbs.judge.agreement import grades_of
-from tallystick.verbs.judge.label_free import item_support, support_by_shares
 from tallystick.verbs.judge.logical import Logic
-from tallystick.verbs.judge.models import fit_panel, held_to_range, with_answers
+from tallystick.verbs.judge.models import with_answers
 from tallystick.verbs.judge.question import Ranges, check_ranges
 from tallystick.verbs.judge.result import (
     JudgeResult,
@@ -59,62 +56,6 @@ CLAIM = 0.5
 of them was called the best on 1.7 to 2.2% of 1,000 tables, on 3.5 to 3.7% with all of alpha."""
 
 
-def few_labels(
-    votes: Tally | Panel,
-    *,
-    truth: str | None = None,
-    judges: Sequence[str] | None = None,
-    labels: Sequence[Label] = (),
-    prevalence: Ranges | None = None,
-    alpha: float = 0.05,
-    population: Population | None = None,
-    certified: bool = False,
-) -> JudgeResult:
-    """Grade judges from a few labelled items and all the votes, whatever the judges have in common.
-
-    A judge's accuracy is the mean of "its vote is the truth". The other judges' agreement with it,
-    known on every item, forecasts where it errs, and the labels say how far that can be trusted
-    (`tallystick.stats.few_labels`). Judges that err together cost width, never validity. Grades in
-    order are measured by their distance from the true grade in the same way.
-
-    Who is better is tested on the same items for all pairs at once. The verdict names the best
-    judge only if no other remains, and otherwise those that may be.
-
-    Parameters
-    ----------
-    votes, judges, labels
-        The tally; which columns judge; labels that nobody voted for.
-    truth
-        The column of true labels, partly blank.
-    prevalence
-        Label to a range; it narrows what logic allows, nothing else.
-    alpha
-        One minus the level.
-    population
-        ``these`` items, or ``new`` ones like them. None: these, and new ones once every vote is
-        labelled.
-    certified
-        Exact intervals for these items (hypergeometric in two strata; by label, over every size of
-        the class) instead of approximate ones, somewhat wider.
-
-    Examples
-    --------
-    >>> from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
-    >>> point = Point(prevalence="1/2", accuracy={name: ("9/10", "4/5") for name in "xyz"})
-    >>> stream = simulate(point).stream(rng=1)
-    >>> stream["truth"] = [label if i < 60 else None for i, label in enumerate(stream["truth"])]
-    >>> result = few_labels(Tally.of(stream), truth="truth")
-    >>> 0.85 in result.judges[0].interval, result.n_labels, result.labels_worth > 60
-    (True, 60, True)
-    """
-    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels)
-    found = label_scores(
-        panel, prevalence=prevalence, alpha=alpha, population=population, certified=certified
-    )
-    items = item_support(panel, support_by_shares(panel.blind))
-    return held_to_range(replace(found, learnt=items.columns), panel, prevalence)
-
-
 def label_scores(
     panel: Panel,
     *,
@@ -125,9 +66,27 @@ def label_scores(
     posterior: Floats | None = None,
     rng: Rng = 0,
 ) -> JudgeResult:
-    """Do the work of `few_labels`; *posterior* (patterns of the blind panel x labels) saves a fit.
+    """Grade judges from a few labelled items and all the votes, whatever the judges have in common.
 
-    The posterior sorts items into strata for the rates by label and for exact intervals.
+    A judge's accuracy is the mean of "its vote is the truth". The other judges' agreement with it,
+    known on every item, forecasts where it errs, and the labels say how far that can be trusted
+    (`tallystick.stats.few_labels`). Judges that err together cost width, never validity. Grades in
+    order are measured by their distance from the true grade in the same way. Who is better is
+    tested on the same items for all pairs at once.
+
+    Parameters
+    ----------
+    panel
+        Votes, and the truth of some items.
+    prevalence
+        Label to a range; it narrows what logic allows, nothing else.
+    alpha, population, certified
+        As in `grade`.
+    posterior
+        What the votes say of each pattern of the blind panel (patterns x labels): it sorts items
+        into strata for the rates by label and for exact intervals. None: shares of the vote.
+    rng
+        For the draws behind all pairs.
     """
     n_labels = panel.n_labels
     if not n_labels:
@@ -257,20 +216,11 @@ def _prevalence(
 
 def _chosen(panel: Panel, posterior: Floats | None) -> Ints:
     """Return the label that the votes choose for each entry."""
-    posterior = consensus(panel.blind) if posterior is None else posterior
+    if posterior is None:
+        posterior = majority_shares(panel.blind.codes, n_labels=panel.n_classes)
     voted_for = np.full(panel.votes.patterns, -1)
     voted_for[panel.blind.place] = posterior.argmax(axis=1)
     return np.asarray(voted_for[panel.place])
-
-
-def consensus(panel: Panel) -> Floats:
-    """Return the posterior of each pattern of blind panel; majority shares where the model cannot
-    be fitted.
-    """
-    try:
-        return fit_panel(panel).posterior
-    except (NotIdentifiable, ConvergenceError):
-        return majority_shares(panel.codes, n_labels=panel.n_classes)
 
 
 def strata(panel: Panel, chosen: Ints) -> tuple[Ints, Ints, Ints]:
@@ -523,7 +473,7 @@ def labels_needed(
     --------
     >>> votes = {"x": [0, 1] * 100, "y": [0, 1, 0, 0] * 50}
     >>> gold = [0, 1, 0, 1] * 10 + [None] * 160
-    >>> few_labels(Tally.of({**votes, "gold": gold}), truth="gold").labels_needed.left
+    >>> label_scores(Panel.of(Tally.of({**votes, "gold": gold}), truth="gold")).labels_needed.left
     160
     """
     labels = panel.n_labels

@@ -24,7 +24,6 @@ from tallystick.stats.latent_headline import (
     vote_table,
 )
 from tallystick.stats.latent_model import as_votes, fit_plain
-from tallystick.table import Tally
 from tallystick.table.panel import Floats, Panel
 from tallystick.verbs.judge.result import (
     CalibrationCheck,
@@ -47,13 +46,7 @@ METHOD = "dawid-skene with unreadable items"
 """What a result calls this method."""
 
 
-def label_free(
-    votes: Tally | Panel,
-    *,
-    judges: Sequence[str] | None = None,
-    truth: str | None = None,
-    rng: Rng = 0,
-) -> JudgeResult:
+def label_free_result(blind: Panel, model: VoteModel) -> JudgeResult:
     r"""Grade judges from votes alone, as well as that can be done.
 
     Dawid-Skene is too high where items differ in difficulty, the majority of the others is too low
@@ -64,38 +57,7 @@ def label_free(
 
     The range runs from twice the largest to half of the smallest estimate of the error rate (U6).
     It is not an interval.
-
-    Parameters
-    ----------
-    votes, judges
-        The tally or panel; which columns judge.
-    truth
-        A column to leave aside.
-    rng
-        For the refits of the misfit test.
-
-    Raises
-    ------
-    NotIdentifiable
-        Fewer than three judges.
-
-    Examples
-    --------
-    >>> from tallystick.papers.noisy_judges.correlated_judges import Point, simulate
-    >>> point = Point(prevalence="1/2", accuracy={name: ("9/10", "4/5") for name in "wxyz"})
-    >>> result = label_free(simulate(point).tally, truth="truth")
-    >>> [round(score.accuracy, 2) for score in result.judges]
-    [0.85, 0.85, 0.85, 0.85]
-    >>> result.judges[0].range[0] < 0.85 < result.judges[0].range[1]
-    True
     """
-    blind = Panel.of(votes, voters=judges, truth=truth).blind
-    model = fit_vote_model(blind, sample_items(blind, rng=rng), rng=rng)
-    return label_free_result(blind, model)
-
-
-def label_free_result(blind: Panel, model: VoteModel) -> JudgeResult:
-    """Write a fitted model as a result."""
     found = model.headline
     scores = tuple(_score(blind, found, j) for j in range(len(blind.names)))
     told = opening_without_labels(scores, refuted=model.refuted)

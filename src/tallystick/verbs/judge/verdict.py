@@ -34,8 +34,8 @@ from tallystick.verbs.judge.result import (
 
 if TYPE_CHECKING:
     from tallystick.table.cells import Label
+    from tallystick.verbs.judge.agreement import OrderScore
     from tallystick.verbs.judge.few_labels import Leader
-    from tallystick.verbs.judge.orders import OrderScore
 
 _NUMBERS = (
     *("no", "one", "two", "three", "four", "five", "six"),

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, ClassVar
 
-from tallystick.errors import TallystickError
 from tallystick.results import (
+    SCHEMA,
     Interval,
     Needed,
     Result,
@@ -24,16 +24,12 @@ from tallystick.results import (
 from tallystick.results.numbers import number, plural, points, points_interval
 from tallystick.sampling.stopping import next_batch, reader_error, too_noisy
 from tallystick.sampling.tasks import LabelTask
-from tallystick.table import conclude, read, reading_of
+from tallystick.table import reading_of
 from tallystick.table.session import IN_FILE, Ask, Session
-from tallystick.verbs.label.begin import PREVALENCE, given_to, options_of
 from tallystick.verbs.label.work import MeasureStanding, Standing, Work, refused
 
-MOST_ROWS = 200_000
-"""Larger tables are not read again for the capability's own result: it is asked for by its verb."""
 
-
-def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> LabelResult:
+def outcome(work: Work, batch: Sequence[Ask] = ()) -> LabelResult:
     """Return the answer of a session so far.
 
     Parameters
@@ -42,8 +38,6 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
         The session.
     batch
         The asks that were just handed out.
-    final
-        Whether to ask the capability itself too, with the session as its truth.
     """
     where, session, task = work.standing(), work.session, work.task
     done = [ask for ask in session.asks if session.done(ask.number)]
@@ -93,9 +87,6 @@ def outcome(work: Work, batch: Sequence[Ask] = (), *, final: bool = True) -> Lab
         if where.forecast is None
         else where.forecast,
         stop=where.stop,
-        result=_own_result(work)
-        if final
-        else Unknown("not worked out while items are handed out: ask with --json alone"),
         batch=tuple(_shown_ask(ask) for ask in batch),
         readers=readers,
         labels_apart=len(session.apart),
@@ -135,33 +126,6 @@ def _readers(session: Session, task: LabelTask, where: Standing) -> tuple[Reader
         error_interval=interval,
     )
     return readers, noisy
-
-
-def _own_result(work: Work) -> Result | Unknown:
-    """Ask the capability itself, with this session as its truth."""
-    found = work.asked
-    if found is PREVALENCE:
-        return Unknown("prevalence has no result of its own beside these numbers")
-    if not work.standing().read.n:
-        return Unknown("nothing is labelled yet")
-    if work.task.rows.size > MOST_ROWS:
-        files = " ".join(work.session.head.source)
-        return Unknown(
-            f"not worked out for a table of {count(work.task.rows.size)} rows: ask tallystick"
-            f" {work.asked.verb} {files} --truth-file {work.session.path}"
-        )
-    try:
-        options = options_of(found, given_to(work.session.head, "fields"))
-        given = {**given_to(work.session.head, "reading"), "truth_file": work.session.path}
-        source: Any = list(work.session.head.source) or work.data
-        if not work.session.head.source:
-            return Unknown("the session was begun from a frame: pass it to the capability")
-        with read(source, found.door, **given) as data:
-            asked = replace(options, alpha=work.session.head.alpha)
-            own: Result = conclude(found, data, asked)
-            return own
-    except TallystickError as error:
-        return Unknown(f"{work.asked.verb} could not answer from these labels: {error}")
 
 
 def _width(one: Any) -> float:
@@ -230,8 +194,6 @@ class LabelResult(Result):
         At most about how many more labels; null where nothing can be forecast.
     stop
         precision, verdict, certain, budget, not-worth-it, or null to go on.
-    result
-        The capability's own result, with this session as its truth.
     batch
         The asks that were handed out by this call.
     readers, labels_apart, seconds_per_label
@@ -239,6 +201,7 @@ class LabelResult(Result):
     """
 
     verb: ClassVar[str] = "label"
+    schema: ClassVar[int] = SCHEMA + 1
 
     session: str
     question: str
@@ -255,7 +218,6 @@ class LabelResult(Result):
     winner: str | None
     forecast: int | Unknown
     stop: str | None
-    result: Result | Unknown
     batch: tuple[Mapping[str, Any], ...] = ()
     readers: Readers | None = None
     labels_apart: int = 0

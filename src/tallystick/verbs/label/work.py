@@ -212,11 +212,11 @@ class Work:
             self._standing = found
         return self._standing
 
-    def result(self, batch: Sequence[Ask] = (), *, final: bool = True) -> LabelResult:
-        """Return the answer so far; *final* also asks the capability itself."""
+    def result(self, batch: Sequence[Ask] = ()) -> LabelResult:
+        """Return the answer so far."""
         from tallystick.verbs.label.outcome import outcome
 
-        return outcome(self, batch, final=final)
+        return outcome(self, batch)
 
     def close(self) -> None:
         """Let go of the session's file."""

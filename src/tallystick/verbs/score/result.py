@@ -279,42 +279,42 @@ class ScoreResult(Result):
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the scores beside what judges say, and the differences."""
-        share = Units(self.scale).share
+        share, level = Units(self.scale).share, f"{100 * (1 - self.alpha):g}% interval"
         scores: dict[str, Sequence[Any]] = {
             "system": [row.name for row in self.systems],
-            "score": [_gap(row.score) for row in self.systems],
-            **_ends([row.interval for row in self.systems]),
-            "judges alone": [_gap(row.judge_only) for row in self.systems],
+            "score": [row.score for row in self.systems],
+            "judges alone": [row.judge_only for row in self.systems],
         }
-        title = "Share of outputs that pass" if share else "Scores"
-        found = [self._forest(title, scores, "share" if share else "number", x="corrected")]
+        found = [
+            Figure.forest(
+                "Share of outputs that pass" if share else "Scores",
+                scores,
+                [row.interval for row in self.systems],
+                unit="share" if share else "number",
+                labels={"x": "corrected", "low": level},
+                mark="judges alone",
+            )
+        ]
         pairs = () if isinstance(self.pairs, Unknown) else self.pairs
         if pairs:
             differences: dict[str, Sequence[Any]] = {
                 "pair": [f"{row.a} − {row.b}" for row in pairs],
                 "difference": [row.difference for row in pairs],
-                **_ends([row.interval for row in pairs]),
-                "judges alone": [_gap(row.judge_only_difference) for row in pairs],
+                "judges alone": [row.judge_only_difference for row in pairs],
                 "settled": [row.settled for row in pairs],
             }
-            title = "Differences between systems, in points" if share else "Differences"
-            found.append(self._forest(title, differences, "points" if share else "number"))
+            found.append(
+                Figure.forest(
+                    "Differences between systems, in points" if share else "Differences",
+                    differences,
+                    [row.interval for row in pairs],
+                    unit="points" if share else "number",
+                    labels={"low": level},
+                    mark="judges alone",
+                    settled="settled",
+                )
+            )
         return tuple(found)
-
-    def _forest(
-        self, title: str, columns: Mapping[str, Sequence[Any]], unit: Unit, **labels: str
-    ) -> Figure:
-        """Return estimates with intervals; the first two columns are the name and the estimate."""
-        name, x, *rest = columns
-        roles = {"name": name, "x": x, "low": "low", "high": "high", "mark": "judges alone"}
-        return Figure(
-            kind="forest",
-            title=title,
-            columns=columns,
-            roles={**roles, **({"settled": "settled"} if "settled" in rest else {})},
-            labels={**labels, "low": f"{100 * (1 - self.alpha):g}% interval"},
-            unit=unit,
-        )
 
     def terminal(self, width: int) -> list[tuple[str, str]] | None:
         """Return the lines that a terminal shows, each with its style."""
@@ -354,16 +354,6 @@ class CriteriaResult(Result):
             if isinstance(part.answer, ScoreResult)
             for one in part.answer.figures()[:1]
         )
-
-
-def _gap(value: float | Unknown) -> float | None:
-    return None if isinstance(value, Unknown) else value
-
-
-def _ends(intervals: Sequence[Interval | Unknown]) -> dict[str, Sequence[Any]]:
-    """Return the ends of intervals as two columns of a figure."""
-    ends = [tuple(one) if isinstance(one, Interval) else (None, None) for one in intervals]
-    return {"low": [low for low, _ in ends], "high": [high for _, high in ends]}
 
 
 # In which units a score is shown: per cent for pass rates, the grades' own scale for numbers.
@@ -532,8 +522,7 @@ def _known(gate: Gate, result: ScoreResult) -> tuple[float | Unknown, Interval |
         if (pair.a, pair.b) == (gate.left, gate.right):
             return pair.difference, pair.interval
         if (pair.b, pair.a) == (gate.left, gate.right):
-            ends = replace(pair.interval, low=-pair.interval.high, high=-pair.interval.low)
-            return -pair.difference, ends
+            return -pair.difference, -pair.interval
     if gate.left == gate.right:
         return 0.0, Interval(0.0, 0.0)
     none = Unknown(f"{gate.left} and {gate.right} do not both have human grades")

@@ -210,8 +210,7 @@ class Scored:
             ahead = decided > 0 if decided else pair.difference >= 0
             a, b = (pair.first, pair.second) if ahead else (pair.second, pair.first)
             sign = 1.0 if ahead else -1.0
-            low, high = sorted((sign * pair.interval.low, sign * pair.interval.high))
-            interval = self.units.sizes(replace(pair.interval, low=low, high=high))
+            interval = self.units.sizes(pair.interval if ahead else -pair.interval)
             lead = sign * self._lead(pair)
             rows.append(
                 SystemPairRow(

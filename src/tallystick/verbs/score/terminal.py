@@ -312,7 +312,7 @@ def _bias_line(result: ScoreResult) -> str:
     name, bias, interval = max(off, key=lambda one: abs(one[1]))
     word = "too kind" if bias > 0 else "too strict"
     if bias < 0:
-        bias, interval = -bias, Interval(-interval.high, -interval.low)
+        bias, interval = -bias, -interval
     size = Units(result.scale).difference(bias, interval, sign=False)
     more = "" if len(off) == len(result.systems) else " On the others, no bias is settled."
     return f"The judges are {size} {word} to {name}.{more}"

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tallystick.clients import client_of
+from tallystick.clients import client_of, unread_warnings
 from tallystick.errors import AskError, FileError, InputError, NotIdentifiable, TallystickError
 from tallystick.results import (
     Gate,
@@ -39,7 +39,7 @@ from tallystick.table import (
 )
 from tallystick.table.capability import MOST_ROWS
 from tallystick.table.doubts import find_doubt, with_doubt
-from tallystick.table.reading_facts import draw
+from tallystick.table.reading_facts import agreement, draw
 from tallystick.table.reading_rules import flag
 from tallystick.table.reading_voters import fitting_truth, with_common_labels
 from tallystick.verbs.shift.asking import identity_of, run
@@ -73,7 +73,6 @@ from tallystick.verbs.shift.verdict import (
     cost_before,
     gated_verdict,
     model_change,
-    unread_warnings,
 )
 
 MOST_SHARED = 4
@@ -168,18 +167,24 @@ def _ask_for_columns(data: Data) -> None:
         return
     sample = draw(data.table, missing=data.rules.missing)
     shared = with_common_labels(sample, tuple(data.roles.holders()))
+    truth, rest = data.roles.truth, ""
     # Of two columns none is set aside: `answer` beside `june` is an answer.
-    alone = len(shared) > 2 and data.roles.truth is None
-    likely = {fitting_truth(sample, name, ()) for name in shared if alone} - {None}
-    truth = likely.pop() if len(likely) == 1 else None
+    if len(shared) > 2 and truth is None:
+        likely = {fitting_truth(sample, name, ()) for name in shared} - {None}
+        truth = likely.pop() if len(likely) == 1 else None
+    if len(shared) == 3 and truth is None:
+        # Two versions agree with the truth more than with each other's errors.
+        truth = shared[int(np.nansum(agreement(sample.codes(shared))[0], axis=0).argmax())]
+        rest = f" {truth} agrees most with the others, so it may be the truth."
     answers = [name for name in shared if name != truth]
     if not 2 <= len(answers) <= MOST_SHARED:
         return
+    # What the reading decided stands in the command: typed again it rests on nothing else.
     beside = f"{flag('truth', truth)} " if truth is not None else ""
     first, second = answers[:2]
     raise AskError(
         f"{data.source}: which column holds the old answers, and which the new ones?"
-        f" {names_of(answers)} use the same labels.",
+        f" {names_of(answers)} use the same labels.{rest}",
         role="old",
         candidates=tuple(answers),
         calls=tuple(

@@ -21,6 +21,8 @@ from tallystick.clients import (
     Progress,
     is_refusal,
     mentions_label,
+    request_notes,
+    unread_warnings,
     usage_warnings,
 )
 from tallystick.errors import BudgetError, FormatError, InputError
@@ -36,8 +38,6 @@ from tallystick.verbs.shift.result import Requests, ShiftResult
 from tallystick.verbs.shift.verdict import (
     money_warnings,
     noise_notes,
-    request_notes,
-    unread_warnings,
     watched_note,
 )
 
@@ -82,19 +82,6 @@ def run(
     >>> result.calls, result.accuracy_change.interval.high < 0
     (60, True)
     """
-    return asyncio.run(run_async(items, client, rows, how, past=past, progress=progress))
-
-
-async def run_async(
-    items: Items,
-    client: Client,
-    rows: Sequence[Mapping[str, Any]],
-    how: ShiftQuestion,
-    *,
-    past: Past | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> ShiftResult:
-    """Do the same as :func:`run`, inside a running event loop."""
     if len(rows) != len(items):
         raise InputError(f"rows must hold one row per item, got {len(rows)} for {len(items)}")
     fresh = not client.recorded
@@ -117,23 +104,26 @@ async def run_async(
                 f"the journal {how.journal} is of other data: it has none of these items; name"
                 " another journal"
             )
-        async with client:
 
-            def read(text: str | None) -> int:
-                return how.answer_reading.code(text, items.labels)
+        def read(text: str | None) -> int:
+            return how.answer_reading.code(text, items.labels)
 
-            caller = Caller(client, rows, how, journal, names=items.names, read=read)
-            asking = Asking(items, plan, how, caller, seed=seed, progress=progress)
-            asking.most_repeats = how.most_repeats(fresh=fresh)
-            await asking.main()
-            answers = asking.answers()
+        caller = Caller(client, rows, how, journal, names=items.names, read=read)
+        asking = Asking(items, plan, how, caller, seed=seed, progress=progress)
+        asking.most_repeats = how.most_repeats(fresh=fresh)
+
+        async def ask_all() -> None:
+            async with client:
+                await asking.main()
+
+        asyncio.run(ask_all())
     finally:
         journal.close()
     kind: AnswersAre = "deterministic" if how.deterministic else "random" if fresh else "recorded"
     result = assess(
         items,
         plan.strata,
-        answers,
+        asking.answers(),
         strategy=how.strategy,
         alpha=how.alpha,
         seed=seed,
@@ -159,7 +149,7 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
         unused=max(0, len(journal.answers) - used) + journal.in_flight,
         unread=len(entries),
     )
-    texts = [entry.text for entry in entries if not entry.cut]
+    texts = [one.text for one in entries if not one.cut and not is_refusal(one.text)]
     usage, currency = journal.usage, how.prices.currency
     # Of an API that answers at random, the watch proves only that few answers changed.
     watched = None if asking.gate is None else asking.gate.passed
@@ -186,7 +176,7 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
             *result.notes,
             *([] if watched is None or asking.gate is None else [watched_note(asking.gate.asked)]),
             *noise_notes(result.noise, alpha=how.alpha),
-            *request_notes(requests, journal.spent, currency),
+            *request_notes(journal, currency, reused=asking.reused, unused=requests.unused),
         ),
     )
 

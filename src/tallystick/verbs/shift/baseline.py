@@ -27,6 +27,7 @@ from tallystick.clients import (
     client_of,
     gather,
     read_journal,
+    unread_warnings,
     usage_warnings,
 )
 from tallystick.errors import FileError, FormatError, InputError
@@ -183,7 +184,8 @@ def _result(
         verdict=baseline_verdict(accuracy, unstable, items=data.n_rows, draws=asked.draws),
         n_items=data.n_rows,
         warnings=(
-            *baseline_warnings(asked.draws, unread=unread, failed=came.failed, answers=len(read)),
+            *baseline_warnings(asked.draws, failed=came.failed),
+            *unread_warnings(came.unread, answers=len(read)),
             *usage_warnings(came.journal.usage),
         ),
         columns=question.columns[: asked.draws],

@@ -143,7 +143,7 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         new = np.array([items.code(text) for text in after], np.intp)
         if (new == len(labels)).all():
             _refuse_strangers(roles.new, after, labels)
-    missing = [text for text in after if text is not None and text not in code]
+    missing = [text for text in after if text and text not in code and not is_refusal(text)]
     return PreparedShift(
         items=items,
         past=_past(items, question, read, [roles.old, *question.old_draws]),

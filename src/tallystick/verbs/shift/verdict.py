@@ -4,13 +4,12 @@ moved.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 from typing import Any, Literal, TypeAlias
 
-from tallystick.clients import is_refusal
+from tallystick.clients.journal import UNREAD_SHARE
 from tallystick.results import (
     GateOutcome,
     Interval,
@@ -25,13 +24,10 @@ from tallystick.results import (
     points,
     points_interval,
 )
-from tallystick.verbs.shift.result import Change, Noise, Requests, ShiftResult, Unheard
+from tallystick.verbs.shift.result import Change, Noise, ShiftResult, Unheard
 
 # A change inside ± this is called no change that matters.
 SMALL = 0.01
-
-# From this share of unread answers on there is a warning.
-UNREAD_SHARE = 0.02
 
 ASSUMPTIONS = (
     "the true labels are right, and the answer is about these items, not about others",
@@ -300,22 +296,6 @@ def warnings_of(*, joined: int, strata: int, unheard: Mapping[str, Unheard]) -> 
 _ALLOWED = ": the estimates count them as wrong, the intervals allow for"
 
 
-def unread_warnings(texts: Sequence[str], *, answers: int) -> tuple[str, ...]:
-    r"""Warn if more than 2% of the answers were neither read nor refusals, with three of them.
-
-    >>> unread_warnings(["Hm."] * 3, answers=100)
-    ("3 of 100 answers (3.0%) could not be read as a label, e.g. 'Hm.'; see --answer",)
-    """
-    texts = [text for text in texts if not is_refusal(text)]
-    if len(texts) <= UNREAD_SHARE * answers:
-        return ()
-    shown = "; ".join(repr(text[:60]) for text, _ in Counter(texts).most_common(3))
-    return (
-        f"{count(len(texts))} of {count(answers)} answers ({percent(len(texts) / answers)}) could"
-        f" not be read as a label, e.g. {shown}; see --answer",
-    )
-
-
 def noise_notes(noise: Noise, *, alpha: float) -> tuple[str, ...]:
     """Return what the repeats showed, and what the intervals would be without an assumption."""
     found = []
@@ -333,26 +313,6 @@ def noise_notes(noise: Noise, *, alpha: float) -> tuple[str, ...]:
             f" {points_interval(whole.estimate, whole.interval)}"
         )
     return tuple(found)
-
-
-def request_notes(requests: Requests, cost: float, currency: str) -> tuple[str, ...]:
-    """Say what was sent, answered and paid."""
-    if not requests.sent:
-        return ()
-    parts = [
-        f"{count(requests.answered)} answers from {count(requests.sent)} requests sent,"
-        f" {count(requests.billed)} of which may have been billed; {count(requests.failed)} items"
-        " failed"
-    ]
-    if cost:
-        parts.append(f"cost {number(cost)} {currency}".rstrip())
-    if requests.from_journal:
-        parts.append(f"{count(requests.from_journal)} answers came from the journal")
-    if requests.paid_twice:
-        parts.append(f"{count(requests.paid_twice)} requests may have been paid twice")
-    if requests.unused:
-        parts.append(f"{count(requests.unused)} paid answers are not used here")
-    return ("; ".join(parts),)
 
 
 def money_warnings(
@@ -441,7 +401,7 @@ def baseline_verdict(accuracy: Change, unstable: float | Unknown, *, items: int,
     return f"{first}; {percent(unstable)} of the items get different answers; {asked}"
 
 
-def baseline_warnings(draws: int, *, unread: int, failed: int, answers: int) -> tuple[str, ...]:
+def baseline_warnings(draws: int, *, failed: int) -> tuple[str, ...]:
     """Warn of what makes a baseline worth less."""
     found = []
     if draws < 2:
@@ -449,8 +409,6 @@ def baseline_warnings(draws: int, *, unread: int, failed: int, answers: int) -> 
             "each item was asked once: a later comparison has to assume how noisy this API is"
             " (--repeats 2 measures it)"
         )
-    if unread > UNREAD_SHARE * max(answers, 1):
-        found.append(f"{count(unread)} of {count(answers)} answers could not be read: see --answer")
     if failed:
         found.append(f"{count(failed)} questions failed and are blank")
     return tuple(found)

@@ -1,8 +1,9 @@
-"""Batches kept together: as if one came after the other, whatever is refused among them."""
+"""Batches kept together, as if one came after the other, and the numbers that stand for words."""
 
 from __future__ import annotations
 
 import random
+import threading
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ import pytest
 from tallystick.serve.auth import HttpProblem
 from tallystick.serve.client import check_stream
 from tallystick.serve.database import Transaction
-from tallystick.serve.ingest import parse
+from tallystick.serve.ingest import Interned, RowPlaces, parse
 from tallystick.serve.ingest_write import Accepted, Post, Source, keep_posts
 from tallystick.serve.jobs import Service
 from tests.serve.web import Web
@@ -157,3 +158,129 @@ def test_a_group_asks_the_database_as_often_as_one_batch(
     answers = service.writer.do(lambda transaction: counted(transaction, posts))
     assert [answers[n].seq for n in range(30)] == list(range(1, 31))
     assert sorted(calls) == ["add", "add", "add", "find", "numbers", "run"]
+
+
+def test_numbers_are_the_same_after_the_memory_is_dropped(web: Web, service: Service) -> None:
+    web.put("/v1/streams/qa", json={})
+    for round_ in range(3):
+        records = [
+            {"item": f"{round_}-{n}", "votes": {"a": "x", "b": "y"}, "slice": {"s": "u"}}
+            for n in range(5)
+        ]
+        assert web.post("/v1/streams/qa/records", json=records).json()["new"] == 5
+        service.forget()
+    counts = service.read(
+        lambda reader: [
+            reader.one(f"select count(*) from {table}")
+            for table in ("stream_column", "label_code", "pattern", "slice")
+        ]
+    )
+    assert counts == [(3,), (2,), (1,), (2,)]
+    assert check_stream(service.store, "qa").problems == ()
+
+
+def test_the_memory_of_patterns_is_bounded() -> None:
+    interned = Interned(1, b"salt")
+    for n in range(100_001):
+        interned._keep(n, n.to_bytes(4, "little"))
+    interned.shrink()
+    assert len(interned._patterns) == 0
+
+
+def test_a_refused_batch_leaves_no_number_behind(web: Web, service: Service) -> None:
+    web.put("/v1/streams/qa", json={})
+    bad = [{"item": "a", "votes": {"new judge": "x"}}, {"item": "b", "votes": {"c": ""}}]
+    assert web.post("/v1/streams/qa/records", json=bad).status_code == 422
+    assert web.get("/v1/streams/qa").json()["columns"] == []
+    good = [{"item": "a", "votes": {"new judge": "x"}}]
+    assert web.post("/v1/streams/qa/records", json=good).status_code == 200
+    assert check_stream(service.store, "qa").problems == ()
+
+
+def test_names_that_the_command_line_cannot_say_are_refused(web: Web) -> None:
+    web.put("/v1/streams/qa", json={})
+    web.post("/v1/streams/qa/records", json=[{"item": "a", "votes": {"gpt": "x"}}])
+    for name in ("a,b", "a*", " a", "GPT", "Label", "ITEM", "row", "a\nb", ""):
+        answer = web.post("/v1/streams/qa/records", json=[{"item": "a", "votes": {name: "x"}}])
+        assert answer.status_code == 422, name
+
+
+def test_places_are_those_that_earlier_versions_gave() -> None:
+    assert RowPlaces(b"0123456789abcdef")["item-7", "new"] == 2251863899260676614
+    assert RowPlaces(b"0")["\u00e4", ""] == 258497132133684658
+
+
+def test_a_place_is_worked_out_once() -> None:
+    places = RowPlaces(b"salt")
+    assert not places
+    assert places["a", "b"] == places["a", "b"]
+    assert len(places) == 1
+
+
+def test_what_waits_together_is_committed_together(service: Service) -> None:
+    gate = threading.Event()
+    first = service.writer.submit(lambda _: gate.wait(30))
+    rest = [
+        service.writer.submit(
+            lambda transaction, n=n: transaction.run(
+                "insert into fact (name, value) values (?, '')", (f"f{n}",)
+            )
+        )
+        for n in range(50)
+    ]
+    before = service.writer.figures.commits
+    gate.set()
+    first.result(30)
+    for one in rest:
+        assert one.result(30) == 1
+    assert service.writer.figures.commits - before <= 3
+
+
+def test_one_that_is_refused_leaves_the_others_of_its_group(service: Service) -> None:
+    gate = threading.Event()
+    held = service.writer.submit(lambda _: gate.wait(30))
+
+    def good(transaction: Transaction) -> int:
+        return transaction.run("insert into fact (name, value) values ('good', '')")
+
+    def bad(transaction: Transaction) -> None:
+        transaction.run("insert into fact (name, value) values ('bad', '')")
+        raise HttpProblem(409, "no")
+
+    futures = [service.writer.submit(good), service.writer.submit(bad)]
+    gate.set()
+    held.result(30)
+    assert futures[0].result(30) == 1
+    with pytest.raises(HttpProblem):
+        futures[1].result(30)
+    names = service.read(lambda reader: reader.all("select name from fact"))
+    assert names == [("good",)]
+
+
+def test_a_full_disk_is_503_keeps_no_half_batch_and_goes_on_when_there_is_room(
+    web: Web, service: Service
+) -> None:
+    web.put("/v1/streams/qa", json={})
+    url = "/v1/streams/qa/records"
+    assert web.post(url, json=[{"item": "first", "votes": {"a": "x"}}]).status_code == 200
+    connection = service.store._writer  # type: ignore[attr-defined]
+    [(pages,)] = connection.execute("pragma page_count").fetchall()
+    connection.execute(f"pragma max_page_count = {pages + 4}")
+    big = [{"item": f"{n:0200d}", "votes": {"a": "x", "b": "y"}} for n in range(2000)]
+    full = web.post(url, json=big, headers={"Idempotency-Key": "big"})
+    assert full.status_code == 503, full.text
+    assert full.headers["retry-after"]
+    assert web.get("/readyz").status_code == 503
+    assert web.get("/v1/streams/qa").json()["rows"] == 1
+    connection.execute("pragma max_page_count = 1000000")
+    assert web.get("/readyz").status_code == 200
+    again = web.post(url, json=big, headers={"Idempotency-Key": "big"})
+    assert again.json()["new"] == 2000
+    assert again.json()["again"] is False
+    assert check_stream(service.store, "qa").problems == ()
+
+
+def test_a_writer_that_was_stopped_refuses(service: Service) -> None:
+    service.writer.stop()
+    with pytest.raises(HttpProblem, match="stopping"):
+        service.writer.submit(lambda _: None)
