@@ -28,7 +28,7 @@ from benchmarks.record import kept_row, record
 from benchmarks.truth.dynamic_campaigns import POPULATION, SOURCES, Campaign, campaign, learners
 from tallystick.verbs import dynamic
 from tallystick.verbs.dynamic.analyse import analyse
-from tallystick.verbs.dynamic.forecast import majority_risk
+from tallystick.verbs.dynamic.forecast import Forecast, forecast_path, majority_risk
 from tallystick.verbs.dynamic.log import RoundLog
 from tallystick.verbs.dynamic.question import AnalyseQuestion
 
@@ -148,14 +148,18 @@ def _path_row(chosen: Sequence[tuple[int, Campaign]], named: bool, size: int, pa
 def _decisions(
     chosen: Sequence[tuple[int, Campaign]], size: int, named: bool, pays: float
 ) -> Iterator[tuple[Any, float]]:
-    question = AnalyseQuestion(pays=pays)
+    question = AnalyseQuestion()
     for number, each in chosen:
         errors = held_out(each, size, number)
         for rounds in DECIDED_AT:
             gain = risk_after(each, rounds) - risk_after(each, rounds + 2)
             names = each.built_as[:rounds] if named else ("m",) * rounds
             advice = analyse(_path_log(errors[:rounds], names), question).advice
-            if number % 24 == 0 and rounds == 3:
+            if pays and isinstance(
+                advice, Forecast
+            ):  # no option asks for it: few decisions, mostly wrong
+                advice = forecast_path(errors[:rounds], pays=pays, teams=advice.teams)
+            elif number % 24 == 0 and rounds == 3:
                 table = _path_table(errors[:rounds], names)
                 told = dynamic.evaluate(table, question=question)
                 if not isinstance(told, dynamic.LogResult) or told.advice != advice:
