@@ -28,7 +28,7 @@ def test_the_terminal_output_is_what_the_command_prints(tmp_path: Path) -> None:
 
 def test_the_first_sentence_is_about_that_output() -> None:
     assert "judge says 90%" in README
-    assert "system-a   90.2%   41.8%" in README
+    assert "system-a    90.2%   41.8%" in README
 
 
 def test_every_file_that_it_names_exists() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import subprocess
 import sys
@@ -41,27 +40,6 @@ def votes(tmp_path: Path) -> Path:
     path = tmp_path / "votes.csv"
     path.write_text("item,ann,bob\n1,spam,spam\n2,ham,spam\n3,ham,ham\n4,spam,\n", encoding="utf-8")
     return path
-
-
-@pytest.fixture
-def in_process(tmp_path, monkeypatch, capsys):
-    """Run a verb in this process: starting an interpreter for each would cost more than all of them
-    together."""
-    from tallystick.cli import main
-
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments, stdin=""):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
-        code = 0
-        try:
-            main([str(argument) for argument in arguments])
-        except SystemExit as leaving:
-            code = leaving.code or 0
-        out, err = capsys.readouterr()
-        return subprocess.CompletedProcess(arguments, code, out, err)
-
-    return run
 
 
 @pytest.fixture

@@ -29,7 +29,9 @@ def test_everything_can_be_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyP
             run_id=run.info.run_id, artifact_path="compare", dst_path=str(tmp_path)
         )
     )
-    assert json.loads((folder / "result.json").read_text(encoding="utf-8"))["schema"] == 1
+    assert (
+        json.loads((folder / "result.json").read_text(encoding="utf-8"))["schema"] == result.schema
+    )
     assert result.verdict.split(":")[0] in (folder / "report.html").read_text(encoding="utf-8")
 
 

@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallystick.cli import main
-
 N = 400
 NAMES = ("truth", "gold", "ground_truth", "y_true", "true_label", "gt", "y_test")
 
@@ -30,18 +28,12 @@ def write(path, columns):
 
 
 @pytest.fixture
-def tallystick(tmp_path, monkeypatch, capsys):
+def tallystick(in_process):
     """Run a command in an empty folder and return its exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
-        code = 0
-        try:
-            main([str(one) for one in arguments])
-        except SystemExit as left:
-            code = left.code or 0
-        out, err = capsys.readouterr()
-        return code, out.replace("\xa0", " "), err
+        done = in_process(*arguments)
+        return done.returncode, done.stdout.replace("\xa0", " "), done.stderr
 
     return run
 

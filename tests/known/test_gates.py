@@ -7,24 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tallystick.cli import main
-
 N, LOST = 400, 135
 
 
 @pytest.fixture
-def tallystick(tmp_path, monkeypatch, capsys):
+def tallystick(in_process):
     """Run a command in an empty folder and return its exit code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
-        code = 0
-        try:
-            main([str(one) for one in arguments])
-        except SystemExit as left:
-            code = left.code or 0
-        out, err = capsys.readouterr()
-        return code, " ".join(out.replace("\xa0", " ").split()), err.replace("\xa0", " ")
+        done = in_process(*arguments)
+        out = " ".join(done.stdout.replace("\xa0", " ").split())
+        return done.returncode, out, done.stderr.replace("\xa0", " ")
 
     return run
 

@@ -8,8 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from tallystick.cli import main
-
 KEY = "hunter2-hunter2-hunter2"
 
 
@@ -66,17 +64,14 @@ def api():
 
 
 @pytest.fixture
-def tallystick(tmp_path, monkeypatch, capsys):
+def tallystick(in_process, monkeypatch):
     """Run a command in a folder of its own; return its exit code, JSON and messages."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FAKE_KEY", KEY)
 
     def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([*arguments, "--json"])
-        seen = capsys.readouterr()
-        body = json.loads(seen.out) if seen.out else None
-        return SimpleNamespace(code=left.value.code or 0, body=body, out=seen.out, err=seen.err)
+        seen = in_process(*arguments, "--json")
+        body = json.loads(seen.stdout) if seen.stdout else None
+        return SimpleNamespace(code=seen.returncode, body=body, out=seen.stdout, err=seen.stderr)
 
     return run
 

@@ -9,19 +9,15 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tallystick.cli import main
-
 
 @pytest.fixture
-def tallystick(tmp_path, monkeypatch, capsys):
+def tallystick(in_process):
     """Run a command with --json in an empty folder and return the object that it prints."""
-    monkeypatch.chdir(tmp_path)
 
     def run(*arguments):
-        with pytest.raises(SystemExit) as left:
-            main([*(str(one) for one in arguments), "--json"])
-        assert not left.value.code
-        return json.loads(capsys.readouterr().out.replace("\\u00a0", " "))
+        done = in_process(*arguments, "--json")
+        assert not done.returncode
+        return json.loads(done.stdout)
 
     return run
 

@@ -29,7 +29,7 @@ _ACTIONS = ("add", "open_", "terminal")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step(Question):
+class LabelCall(Question):
     """What one call does: begin a session, hand out items, take answers, or say where it stands."""
 
     question: str | None = option(None, "What the labels are for.", choices=_QUESTIONS)
@@ -111,7 +111,7 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
     --next 20 --out batch.csv, --add batch.csv, --open or --terminal; alone it says where the
     session stands. Before anything: label plan FILE.
     """
-    own = Step(**{name: given.pop(name) for name in options_of(Step)})
+    own = LabelCall(**{name: given.pop(name) for name in options_of(LabelCall)})
     reading, delivery = sorted_options(given)
     reading = with_reading(reading, reads=_READS)
     read_ = [one for one in (own.add, reading.get("truth_file")) if one is not None]
@@ -139,7 +139,9 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
         deliver(_with_next(result, path, batch, own), delivery)
 
 
-def _with_next(result: LabelResult, path: Path, batch: tuple[Any, ...], own: Step) -> LabelResult:
+def _with_next(
+    result: LabelResult, path: Path, batch: tuple[Any, ...], own: LabelCall
+) -> LabelResult:
     """Return the result with what to do with the file that was just written."""
     if not batch or own.out is None or result.sentences is None:
         return result
@@ -155,7 +157,7 @@ def _opened(
     path: Path,
     source: tuple[str, ...],
     reading: Mapping[str, Any],
-    own: Step,
+    own: LabelCall,
     *,
     write: bool,
 ) -> Work:
@@ -212,7 +214,7 @@ def _words(value: Any) -> list[str]:
     return [part.strip() for one in several for part in str(one).split(",") if part.strip()]
 
 
-def _act(work: Work, own: Step) -> tuple[Any, ...]:
+def _act(work: Work, own: LabelCall) -> tuple[Any, ...]:
     """Do what was asked for; return the asks that were handed out."""
     from tallystick.verbs.label.exchange import read_answers_of, write_asks
 
@@ -275,7 +277,9 @@ def _page(work: Work) -> None:
     )
 
 
-def _plan(source: tuple[str, ...], reading: Mapping[str, Any], own: Step, to: Delivery) -> None:
+def _plan(
+    source: tuple[str, ...], reading: Mapping[str, Any], own: LabelCall, to: Delivery
+) -> None:
     from tallystick.table import Door, read
     from tallystick.verbs.label.begin import label_question
     from tallystick.verbs.label.plan import plan
@@ -308,7 +312,7 @@ label = Verb(
     help=_run.__doc__,
     params=[
         click.Argument(["source"], nargs=-1, metavar="[plan] INPUT..."),
-        *options(Step),
+        *options(LabelCall),
         *role_options(_READS),
         *(one for one in reading_options(_READS) if one.name in _READING),
         *(one for one in options(Delivery) if one.name in ("html", "as_json")),

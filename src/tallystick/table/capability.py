@@ -155,7 +155,7 @@ class Question:
 
 
 def options_of(question: type[Any]) -> dict[str, Option]:
-    """Return the declared options of a question (or of what else is declared) by field, in order."""
+    """Return what is declared with `option`, by field and in order."""
     return {
         one.name: one.metadata["option"] for one in fields(question) if "option" in one.metadata
     }

@@ -211,7 +211,7 @@ def analyse(log: RoundLog, question: AnalyseQuestion = DEFAULT) -> LogResult:
     rounds = _rounds(log, votes, question.alpha)
     change = _since_first(log, rounds, question.alpha)
     vote = _vote(log, voters, where, question.alpha)
-    advice = _advice(log, voters, where, question, held_out=held_out)
+    advice = _advice(log, voters, where, held_out=held_out)
     changes = (change, vote.change if isinstance(vote, Vote) else None)
     told = any(isinstance(one, ShareChange) and one.settled for one in changes)
     told = told or (isinstance(advice, Forecast) and advice.decision != "cannot tell")
@@ -413,7 +413,7 @@ def _vote(log: RoundLog, voters: list[int], where: Array, alpha: float) -> Vote 
 
 
 def _advice(
-    log: RoundLog, voters: list[int], where: Array, question: AnalyseQuestion, *, held_out: bool
+    log: RoundLog, voters: list[int], where: Array, *, held_out: bool
 ) -> Forecast | Unknown:
     """Return what is certain of more models, and the forecast."""
     if len(voters) < 2 or not where.any() or not log.ordered:

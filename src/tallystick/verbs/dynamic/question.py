@@ -8,13 +8,15 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
-from tallystick.table import Data, Demo, Question, option
+from tallystick.table import Data, Demo, Question, option, options_of
 from tallystick.table.capability import draw_answers, draw_truth
 from tallystick.verbs.dynamic.columns import Columns, columns_of
 
 MOST_ROUNDS = 200
 """Longer paths are refused: nobody runs them, and their bounds exceed 1 anyway."""
 
+_USUAL = options_of(Question)
+_ROUNDS = f"Rounds of the path, up to {MOST_ROUNDS}."
 _MOST_CELLS = 2_000_000_000
 """Rollouts x rounds x items that a simulation takes: some minutes of one core."""
 
@@ -23,10 +25,8 @@ _MOST_CELLS = 2_000_000_000
 class _Quiet(Question):
     """A question whose level and seed only Python can change."""
 
-    alpha: float = option(
-        0.05, "One minus the level of every interval.", within=(0, 1), hidden=True
-    )
-    seed: Rng = option(0, "Seed of everything that is drawn.", low=0, hidden=True)
+    alpha: float = option(0.05, _USUAL["alpha"].help, within=(0, 1), hidden=True)
+    seed: Rng = option(0, _USUAL["seed"].help, low=0, hidden=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ class TheoryQuestion(_Quiet):
     epsilon: float | None = option(
         None, "Risk of each model on the data it was trained on, in (0, 1/2]."
     )
-    rounds: int = option(3, f"Rounds of the path, up to {MOST_ROUNDS}.", low=1, high=MOST_ROUNDS)
+    rounds: int = option(3, _ROUNDS, low=1, high=MOST_ROUNDS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class SimulateQuestion(_Quiet):
         "path, or hierarchical (depth 2, width 3: nine models).",
         choices=("path", "hierarchical"),
     )
-    rounds: int = option(5, f"Rounds of the path, up to {MOST_ROUNDS}.", low=1, high=MOST_ROUNDS)
+    rounds: int = option(5, _ROUNDS, low=1, high=MOST_ROUNDS)
     epsilon: float = option(0.1, "Risk of each model on its own data, in (0, 1/2].")
     learner: str = option(
         "random",
@@ -56,7 +56,7 @@ class SimulateQuestion(_Quiet):
         " the construction of a theorem, 3.5 for paths and 4.2 for hierarchies.",
         choices=("random", "worst", "theorem-3.5", "theorem-4.2"),
     )
-    seed: Rng = option(0, "Seed for all random draws.", low=0)
+    seed: Rng = option(0, _USUAL["seed"].help, low=0)
     items: int = option(800, "Items of the population.", low=1, high=100_000)
     rollouts: int = option(1000, "How often to simulate.", low=1)
 
