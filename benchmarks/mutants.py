@@ -283,7 +283,8 @@ def main() -> None:
     kept = [Mutant(**entry["mutant"]) for entry in results.values()]
     if not kept:
         kept = chosen(MUTANTS // 2)
-    kept += chosen(MUTANTS - len(kept), seed=1, within=SHARED)
+    more = [one for one in chosen(MUTANTS, seed=1, within=SHARED) if one not in kept]
+    kept += more[: MUTANTS - len(kept)]
     for number, one in enumerate(kept, start=1):
         place = f"{one.module}:{one.line}:{one.start}"
         if given.list:
