@@ -45,6 +45,12 @@ def test_poor_judges_and_opposite_ones_are_not_taken_for_it() -> None:
     assert "the other way round" in found.warning
 
 
+def test_columns_that_always_say_the_rarer_label_are_wrong_and_not_opposite() -> None:
+    true = (np.random.default_rng(5).random(ROWS) < 0.25).astype(int)
+    ones = [np.ones(ROWS, int), np.where(np.arange(ROWS) % 40 == 0, 0, 1)]
+    assert find_doubt(read(table(true, ones), truth="gold", judges=("j0", "j1"))) is None
+
+
 def test_few_labels_say_nothing() -> None:
     true, columns = votes(4, (0.9, 0.9))
     codes = np.stack([np.roll(true, 1), *columns], axis=1).astype(np.int32)

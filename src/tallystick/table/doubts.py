@@ -740,8 +740,8 @@ def _columns(data: Data, table: Table) -> Iterator[tuple[str, Kind, Ints, Labels
 _LEAST_COPIES = 30
 """Rows with a label and an answer below which equal columns say little."""
 
-_OPPOSITE = 0.35
-"""Share of labelled rows below which a column of two labels says the opposite of the truth."""
+_OPPOSITE = 0.3
+"""Kappa below minus which a column of two labels says the opposite of the truth."""
 
 _SHOWS, _CHANCE = 4.0, 2.0
 """Standard errors at which a truth would show, and below which a column shows nothing."""
@@ -832,21 +832,38 @@ def is_unrelated(codes: Ints, counts: Ints) -> bool:
     agree with the truth with about :math:`\sqrt\kappa`, which *n* rows show at
     :math:`\sqrt{n \kappa}` standard errors.
     """
-    n = int(counts.sum())
-    if n > _LOOKED_AT:
-        drawn = np.random.default_rng(0).multivariate_hypergeometric
-        counts = drawn(counts, _LOOKED_AT, method="marginals")
-        n = _LOOKED_AT
     if codes.shape[1] < 3 or codes.max(initial=-1) >= _MOST_LABELS:
         return False
-    kappa, z = agreement(np.repeat(codes, counts, axis=0).astype(np.int32))
+    rows = _some_rows(codes, counts)
+    kappa, z = agreement(rows)
     pairs = kappa[1:, 1:][np.triu_indices(codes.shape[1] - 1, 1)]
     pairs = pairs[np.isfinite(pairs)]
     if not pairs.size or np.isnan(z[0, 1:]).any():
         return False
     # Columns that only seem to agree prove nothing: two standard errors are taken off.
-    common = max(float(pairs.mean()) - _CHANCE / math.sqrt(n), 0.0)
-    return math.sqrt(n * common) >= _SHOWS and bool(np.abs(z[0, 1:]).max() < _CHANCE)
+    common = max(float(pairs.mean()) - _CHANCE / math.sqrt(len(rows)), 0.0)
+    return math.sqrt(len(rows) * common) >= _SHOWS and bool(np.abs(z[0, 1:]).max() < _CHANCE)
+
+
+def is_opposite(codes: Ints, counts: Ints) -> bool:
+    """Say whether every column agrees with a first one of two labels far less than by chance.
+
+    Columns that say one label everywhere are as good as chance, however seldom they are right.
+    """
+    true = np.unique(codes[:, 0])
+    if len(true) != 2:
+        return False
+    # A tie or a refusal takes neither side.
+    kappa, z = agreement(_some_rows(np.where(np.isin(codes, true), codes, -1), counts))
+    return bool(((kappa[0, 1:] < -_OPPOSITE) & (z[0, 1:] <= -_SHOWS)).all())
+
+
+def _some_rows(codes: Ints, counts: Ints) -> NDArray[np.int32]:
+    """Return rows of their own, not too many of them."""
+    if int(counts.sum()) > _LOOKED_AT:
+        drawn = np.random.default_rng(0).multivariate_hypergeometric
+        counts = drawn(counts, _LOOKED_AT, method="marginals")
+    return np.repeat(codes, counts, axis=0).astype(np.int32)
 
 
 def copied_from(agreements: Mapping[str, tuple[int, int]]) -> tuple[str, str] | None:
@@ -882,13 +899,10 @@ def _truth_doubt(data: Data) -> Doubt | None:
     told = labelled(data)
     if told is None:
         return None
-    truth, (names, codes, counts), held = repr(data.roles.truth), told, _agreements(*told)
-    true = np.unique(codes[:, 0])
-    # A tie or a refusal takes neither side.
-    sides = _agreements(names, np.where(np.isin(codes, true), codes, -1), counts)
-    shares = [k / n for n, k in sides.values() if n >= _LEAST_COPIES]
+    truth, (_, codes, counts), held = repr(data.roles.truth), told, _agreements(*told)
     # Readers of a session did not see the votes; who always says the one label is no copy.
-    found = copied_from(held) if data.session is None and len(true) > 1 else None
+    said = np.unique(codes[:, 0])
+    found = copied_from(held) if data.session is None and len(said) > 1 else None
     if found is not None:
         column, other = found
         same = (
@@ -906,8 +920,9 @@ def _truth_doubt(data: Data) -> Doubt | None:
             assumption=f"{truth} was made without {column!r}",
             needed=f"labels that were made without {column!r}",
         )
-    if len(true) == 2 and len(shares) == len(names) and max(shares) < _OPPOSITE:
-        most = f"no column equals {truth} on more than {percent(max(shares))} of the labelled rows"
+    if is_opposite(codes, counts):
+        share = max(k / n for n, k in held.values())
+        most = f"no column equals {truth} on more than {percent(share)} of the labelled rows"
         return Doubt(
             first=f"The labels decide nothing, because they look turned round: {most}.",
             seen=f"{most}, with two labels",
