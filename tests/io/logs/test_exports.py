@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tallystick import compare
-from tallystick.errors import FileError
+from tallystick.errors import FileError, InputError
 from tallystick.table import Door, read, scan
 from tallystick.table.logs import FORMATS
 from tallystick.table.scanning import detect
@@ -42,9 +42,8 @@ def test_swe_bench_names_the_model_by_the_file_and_offers_the_repository():
     result = compare(str(FIXTURES / "swe_bench"))
     assert [row.name for row in result.models] == ["acme/new", "acme/old"]
     assert any("--cluster repository" in note for note in result.notes)
-    few = compare(str(FIXTURES / "swe_bench"), cluster="repository")
-    assert few.decision == "unknowable"
-    assert "3 clusters cannot show" in few.verdict
+    with pytest.raises(InputError, match="3 clusters cannot show"):
+        compare(str(FIXTURES / "swe_bench"), cluster="repository")
 
 
 def test_phoenix_repetitions_are_replicates_and_latency_is_a_metric():
