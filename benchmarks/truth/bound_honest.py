@@ -23,6 +23,7 @@ ROWS = 1000
 WEAK = 5
 CLASSES = 3
 LABELS = 30
+LABEL_NAMES = ("0", "1", "2")
 CLAIM = 0.7
 
 
@@ -82,12 +83,10 @@ def measured(name: str, made: Any) -> dict[str, Any]:
         draw = np.random.default_rng([16, i, len(name), round(1000 * sum(map(ord, name)) % 997)])
         rows, y = made(draw)
         truth = float((np.asarray(rows["h"]) == y).mean())
-        blind = bound.evaluate(
-            rows, prediction="h", weak=weak, at_least=CLAIM, labels=("0", "1", "2")
-        )
+        blind = bound.evaluate(rows, prediction="h", weak=weak, at_least=CLAIM, labels=LABEL_NAMES)
         wrong += blind.decision == "decided"
         votes = {name: rows[name] for name in weak}
-        graded = judge.evaluate(votes, judges=weak)
+        graded = judge.evaluate(votes, judges=weak, labels=LABEL_NAMES)
         claims["blind"] += graded.decision == "decided" or graded.leader is not None
         for one in blind.bounds:
             low, high = _ends(one)
@@ -96,7 +95,12 @@ def measured(name: str, made: Any) -> dict[str, Any]:
         picked = set(draw.choice(ROWS, LABELS, replace=False).tolist())
         gold = [int(v) if j in picked else None for j, v in enumerate(y)]
         told = bound.evaluate(
-            rows | {"y": gold}, prediction="h", weak=weak, truth="y", at_least=CLAIM
+            rows | {"y": gold},
+            prediction="h",
+            weak=weak,
+            truth="y",
+            at_least=CLAIM,
+            labels=LABEL_NAMES,
         )
         found = told.gold[0]
         labelled.append(not found.interval.low <= truth <= found.interval.high)
@@ -104,7 +108,7 @@ def measured(name: str, made: Any) -> dict[str, Any]:
         claims["claim, false"] += told.decision == "decided" and (
             (found.interval.low >= CLAIM) != (truth >= CLAIM)
         )
-        best = judge.evaluate(votes | {"y": gold}, judges=weak, truth="y")
+        best = judge.evaluate(votes | {"y": gold}, judges=weak, truth="y", labels=LABEL_NAMES)
         if best.leader is not None and not best.rivals:
             claims["best"] += 1
             claims["best, false"] += _rate(votes[best.leader], y) < max(
