@@ -14,6 +14,7 @@ from tallystick.stats.latent_model import (
     LatentOptions,
     Problem,
     as_votes,
+    best_order,
     climb,
     fit,
     log_likelihood,
@@ -141,3 +142,14 @@ def test_the_objective_never_falls(seed: int, n_classes: int, prior: float) -> N
     start = problem.maximise(majority_share(votes, n_classes))
     history = np.array(climb(problem, start, options).history)
     assert (np.diff(history) >= -1e-9 * np.abs(history[1:])).all()
+
+
+def test_classes_are_named_so_that_judges_are_right_most() -> None:
+    held = as_votes(np.array([[0, 1, 2], [1, 2, 0]]), np.ones(2), n_classes=3, n_votes=[3, 3, 3])
+    # Class k of this table answers (k + 1) % 3, so its right name is that.
+    rolled = np.roll(0.7 * np.eye(3) + 0.1, 1, axis=1)
+    table = np.column_stack((np.full(3, 1 / 3), *([rolled] * 3)))
+    assert best_order(table, held, np.ones(3)).tolist() == [2, 0, 1]
+    # A judge without votes has no say, however clear its table is.
+    mixed = np.column_stack((np.full(3, 1 / 3), rolled, 0.7 * np.eye(3) + 0.1, rolled))
+    assert best_order(mixed, held, np.array([0.0, 5.0, 0.0])).tolist() == [0, 1, 2]

@@ -7,7 +7,7 @@ import pytest
 
 from tallystick.errors import NotIdentifiable
 from tallystick.stats.latent_checks import agreement_z, degrees_of_freedom, misfit, simulate
-from tallystick.stats.latent_model import LatentOptions, fit
+from tallystick.stats.latent_model import LatentModel, LatentOptions, fit
 
 
 def test_z_is_the_formula_by_hand() -> None:
@@ -48,3 +48,12 @@ def test_degrees_of_freedom_count_frequencies_less_parameters(binary, ternary, f
         degrees_of_freedom(fit(codes, counts, n_classes=3, n_votes=ternary.n_votes))
         == 107 - 2 - 3 * 9
     )
+
+
+def test_pairs_with_few_common_items_are_left_out() -> None:
+    model = LatentModel([0.5, 0.5], [[[0.8, 0.2], [0.2, 0.8]]] * 5)
+    codes, _ = simulate(model, 300, rng=5)
+    codes[:295, 4] = -1
+    found = fit(codes, np.ones(300), n_classes=2)
+    assert np.isnan(agreement_z(found)[4]).all()
+    assert np.isfinite(agreement_z(found)[:4, :4]).sum() == 12
