@@ -32,12 +32,13 @@ Each file has its tests: ``pytest tests/papers/test_dynamic_benchmarks* -k``
 | Corollary C.1: a random model | `rounds_for_random_model` | corollary_c_1 |
 | Theorems C.2, C.3: intervals | the certificates with a slope | theorems_c_2_and_c_3 |
 
-Here are the numbers that the statements give, the score z_T and appendix A's updates. ``printed=True`` gives one as it follows from the
-paper's own proof; the default is the sharpest that we can prove (``docs/theory/dynamic-sharp.md``,
-whose tags S0 to S7 stand at the lines). :math:`\epsilon` is the excess risk of a model on the
-distribution it was trained on, *distance* is :math:`\Delta = d_{\mathcal H \Delta \mathcal
-H}(\mathcal D_0, \mathcal D)`, mixtures and votes are uniform. Fractions give fractions, so that
-bounds can be held against exact populations.
+Here are the numbers that the statements give, the score z_T and appendix A's updates.
+``printed=True`` gives a number as it follows from the paper's own proof; the default is the
+sharpest that we can prove (``docs/theory/dynamic-sharp.md``, whose tags S0 to S7 stand at the
+lines). :math:`\epsilon` is the excess risk of a model on the distribution it was trained on,
+*distance* is :math:`\Delta = d_{\mathcal H \Delta \mathcal H}(\mathcal D_0, \mathcal D)`,
+mixtures and votes are uniform. Fractions give fractions, so that bounds can be held against exact
+populations.
 """
 
 from __future__ import annotations

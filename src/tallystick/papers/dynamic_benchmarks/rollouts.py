@@ -388,10 +388,10 @@ def scaled(rows: Array, otherwise: Array | float) -> Array:
     return np.asarray(np.divide(rows, total, out=out, where=total > 0))
 
 
-# Section 5 with real learners, and the control that it lacks: a base model is trained on everything,
-# and the items that it gets right are the population, which is thereby realisable. Rollouts train on
-# the weighted items, mix in the errors, and train again; the control trains as many models on the
-# plain data.
+# Section 5 with real learners, and the control that it lacks: a base model is trained on
+# everything, and the items that it gets right are the population, which is thereby realisable.
+# Rollouts train on the weighted items, mix in the errors, and train again; the control trains as
+# many models on the plain data.
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,10 @@ Judges vote α or β on items whose label nobody knows. Three that err independe
 votes still follow exactly: ``correlated_judges.py``. In this file is what the quadratic is compared
 with: majority vote (section 2), the rank-one spectrum, which rests on the same independence (S 7),
 and Platanios' agreement equations, which rest on one that judges do not have (S 8); codes are
-patterns x judges, the place of the label or -1 for no vote, with the count of each pattern. Equations of the text and of its supplement (S) have the paper's numbers; what is wrong
-in print is said at its line (``docs/papers/noisy_judges.md``). J marks equations of ours.
+patterns x judges, the place of the label or -1 for no vote, with the count of each.
+
+Equations of the text and of its supplement (S) have the paper's numbers; what is wrong in print is
+said at its line (``docs/papers/noisy_judges.md``). J marks equations of ours.
 
 | statement of [CE23] | function | test in tests/papers/test_noisy_judges.py |
 |---|---|---|
