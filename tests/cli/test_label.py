@@ -124,6 +124,15 @@ def test_what_is_missing_is_a_usage_error(folder, capsys, words, said):
     assert said in capsys.readouterr().err
 
 
+def test_instructions_are_kept_for_whoever_labels(folder, capsys):
+    Path("rules.txt").write_text("Facts count. Naïve praise does not.", encoding="utf-8")
+    _json(capsys, *_begin("--instructions", "rules.txt"))
+    assert open_session("s.label").head.instructions == "Facts count. Naïve praise does not."
+    with pytest.raises(SystemExit, match="1"):
+        main(_begin("--instructions", "none.txt", "--session", "b.label"))
+    assert "--instructions none.txt: it cannot be read" in capsys.readouterr().err
+
+
 def test_another_question_needs_another_session(folder, capsys):
     _json(capsys, *_begin())
     with pytest.raises(SystemExit):

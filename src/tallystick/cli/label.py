@@ -57,6 +57,9 @@ class LabelCall(Question):
         "Columns to show to the person who labels; repeat, or use commas.",
         metavar="COLUMNS",
     )
+    instructions: Path | None = option(
+        None, "Text file that says what counts as which answer; shown to the person who labels."
+    )
     budget: int | None = option(None, "Most labels to ask for.", low=1)
     readers: int = option(
         1,
@@ -99,6 +102,7 @@ class LabelCall(Question):
             alpha=self.alpha,
             seed=self.seed,
             show=tuple(_words(self.show)),
+            instructions=_text(self.instructions),
             readers=self.readers,
             origin=self.label_draw,
         )
@@ -114,7 +118,8 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
     own = LabelCall(**{name: given.pop(name) for name in options_of(LabelCall)})
     reading, delivery = sorted_options(given)
     reading = with_reading(reading, reads=_READS)
-    read_ = [one for one in (own.add, reading.get("truth_file")) if one is not None]
+    files = (own.add, own.instructions, reading.get("truth_file"))
+    read_ = [one for one in files if one is not None]
     delivery.check((*source, *read_), session=own.session, out=own.out)
     if source[:1] == ("plan",):
         _plan(source[1:], reading, own, delivery)
@@ -206,6 +211,15 @@ def _check_same(work: Work, reading: Mapping[str, Any], fields: Mapping[str, Any
                 f"{work.session.path} was begun with {name} {was}, and --{name.replace('_', '-')}"
                 f" says {', '.join(given)}: leave it out, or name another session"
             )
+
+
+def _text(path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        raise InputError(f"--instructions {path}: it cannot be read as UTF-8 text") from error
 
 
 def _words(value: Any) -> list[str]:
