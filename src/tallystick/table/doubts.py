@@ -933,8 +933,9 @@ def _truth_doubt(data: Data) -> Doubt | None:
             assumption=f"{truth} and the votes mean the same by the same label",
             needed="labels that mean the same on both sides",
         )
-    paired = data.session is not None or len(data.roles.systems) == 2
-    if paired or not is_unrelated(codes, counts):
+    # The answers of one API agree with one another whatever the truth is.
+    paired = data.roles.old is not None or len(data.roles.systems) == 2
+    if paired or data.session is not None or not is_unrelated(codes, counts):
         return None
     chance = f"{truth} agrees with no column more than by chance, while the columns agree"
     return Doubt(
