@@ -308,7 +308,7 @@ def _mean_intervals(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ClusterSample:
-    """The clusters that were seen: how many items each has, and sums of scores, clusters x models."""
+    """The clusters seen: how many items each has, and sums of scores, clusters x models."""
 
     counts: Floats
     sums: Floats
