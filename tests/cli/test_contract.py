@@ -173,8 +173,9 @@ def test_the_package_runs_as_a_module(votes):
 
 
 def test_signs_that_steer_a_terminal_are_spelled_out(tallystick, tmp_path):
-    (tmp_path / "hostile.csv").write_text("a\x1b[31m,b\n\u202ex,y\n", encoding="utf-8")
-    done = tallystick("tally", "hostile.csv")
-    assert done.returncode == 0, done.stderr
-    assert "\x1b" not in done.stdout + done.stderr
-    assert "\u202e" not in done.stdout + done.stderr
+    for name, text, code in (("name", "a\x1b[31m,b\nx,y\n", 1), ("cell", "a,b\n\u202ex,y\n", 0)):
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+        done = tallystick("tally", f"{name}.csv")
+        assert done.returncode == code, done.stderr
+        assert "\x1b" not in done.stdout + done.stderr
+        assert "\u202e" not in done.stdout + done.stderr
