@@ -524,7 +524,9 @@ def _texts(held: Table | Tally, columns: Sequence[str]) -> dict[str, list[str]] 
             return None
         # All columns at once: a question for each of 500 workers took three seconds.
         names = ", ".join(map(identifier, columns))
-        each = f"select distinct name, cell from (unpivot rows on {names} into name name value cell)"
+        each = (
+            f"select distinct name, cell from (unpivot rows on {names} into name name value cell)"
+        )
         most = f"row_number() over (partition by name) <= {_MOST_SPELLED}"
         found = {name: [] for name in columns}
         for name, cell in held.query(f"select name, cell from ({each}) qualify {most}"):
