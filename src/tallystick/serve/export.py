@@ -9,9 +9,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from starlette.responses import Response, StreamingResponse
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, Response, StreamingResponse
 
 from tallystick.serve.alerts import AlertNote, raise_alert
 from tallystick.serve.auth import Fix, HttpProblem, Span
@@ -26,6 +28,7 @@ from tallystick.serve.worker import Workers
 _MEDIA = {
     "ndjson": "application/x-ndjson",
     "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
 }
 
 
@@ -81,7 +84,7 @@ def _csv(rows: list[Any]) -> bytes:
     answer="application/x-ndjson",
     query=(
         *SPAN,
-        Parameter("format", "ndjson or csv."),
+        Parameter("format", "ndjson, csv or parquet."),
         Parameter(
             "details",
             "true adds the hour of each row, who labelled it, when, and how it was chosen.",
@@ -94,7 +97,7 @@ async def get_rows(incoming: Incoming) -> Response:
     form = incoming.query("format", "ndjson")
     if form not in _MEDIA:
         raise HttpProblem(
-            422, f"there is no format {form[:40]!r}", [Fix(way_out="use ndjson or csv")]
+            422, f"there is no format {form[:40]!r}", [Fix(way_out="use ndjson, csv or parquet")]
         )
     wished = incoming.query("details", "false").lower()
     if wished not in ("true", "false", "1", "0"):
@@ -105,6 +108,11 @@ async def get_rows(incoming: Incoming) -> Response:
     # 404 and 422 come before the first byte.
     await service.reading(lambda reader: asked_stream(reader, name, span))
     headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
+    if form == "parquet":  # only the worker holds Arrow
+        ask = partial(service.worker.ask, "answer:parquet", name, span, details, patience=300.0)
+        path = Path(await service.waiting(ask))
+        swept = BackgroundTask(path.unlink)
+        return FileResponse(path, media_type=_MEDIA[form], headers=headers, background=swept)
     return StreamingResponse(
         exported(service, name, span, form, details=details),
         media_type=_MEDIA[form],
