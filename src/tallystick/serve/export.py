@@ -222,6 +222,9 @@ _DAY = 86_400.0
 _PATIENCE = 3_600.0
 """Seconds that a check may take; the lease of the job is longer."""
 
+_MOST_LOG = 1024**3
+"""Bytes of SQLite's log that could not be moved into the database."""
+
 _SHARE = 10
 """One stream in this many is replayed per night."""
 
@@ -261,6 +264,9 @@ def nightly(service: Service, held: Held) -> None:
         streams, notes = [], [_not_made(error.detail)]
     finally:
         worker.close()
+    log = service.store.checkpoint()
+    if log > _MOST_LOG:
+        notes.append(_long_log(log))
 
     now = service.clock()
     replayed = [one["stream"] for one in streams if one["replayed"]]
@@ -284,6 +290,15 @@ def _wrong(one: dict[str, Any]) -> AlertNote:
         " tallystick serve check, and compare with the last copy",
         stream=one["id"],
         detail={"problems": one["problems"]},
+    )
+
+
+def _long_log(size: int) -> AlertNote:
+    return AlertNote(
+        name="log",
+        what=f"the log beside the database has {size / 1e9:.1f} GB and cannot be moved into it",
+        proves="another program holds the database open, and the log grows until it lets go",
+        does_not_prove="that anything is lost: end that program, such as a shell or a copy",
     )
 
 
