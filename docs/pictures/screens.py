@@ -21,16 +21,8 @@ SIZES = {"wide": (1280, 800, False), "phone": (390, 844, True)}
 def pages(folder: Path) -> None:
     """Write the page of each demonstration."""
     for verb in VERBS:
-        command = [
-            sys.executable,
-            "-m",
-            "tallystick",
-            "demo",
-            verb,
-            "--folder",
-            str(folder),
-            "--json",
-        ]
+        command = [sys.executable, "-m", "tallystick", "demo", verb, "--json"]
+        command += ["--folder", str(folder)]
         subprocess.run(command, check=True, capture_output=True)
 
 
@@ -44,13 +36,8 @@ def photograph(folder: Path) -> None:
         width, height, phone = SIZES[size]
         with browser.visit(folder / f"{verb}.html") as visit:
             visit.prefer(color_scheme=mode)
-            visit.send(
-                "Emulation.setDeviceMetricsOverride",
-                width=width,
-                height=height,
-                deviceScaleFactor=1,
-                mobile=phone,
-            )
+            screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": phone}
+            visit.send("Emulation.setDeviceMetricsOverride", **screen)
             visit.screenshot(HERE / f"page-{verb}-{size}-{mode}.png", whole=False)
     browser.close()
 
