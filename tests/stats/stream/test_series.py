@@ -100,3 +100,9 @@ def test_labels_that_come_later_share_one_slot():
     assert values[names.index("share 1 other")] == 0
     slot = layout.series[names.index("share 0 other")].slot
     assert slot == OTHER
+
+
+def test_a_slot_whose_label_is_not_in_the_counts_is_zero():
+    layout = lay_out(3, [0, 1, 2])
+    values = layout.values(count_blocks(np.zeros((1, 10, 3), dtype=int), 2))[0]
+    assert values[[s.name for s in layout.series].index("share 0 2")] == 0
