@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from tallystick.sampling import Masa, Plan, Strata
-from tallystick.sampling.sampler import FAILED, Allocation
+from tallystick.sampling.sampler import Allocation
 
 OLD = 2
 """The code for no earlier answer, where there are two outcomes."""

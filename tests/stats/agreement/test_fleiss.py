@@ -32,3 +32,8 @@ def test_one_item_has_a_kappa_and_says_nothing_about_others():
     found = fleiss_kappa([[0, 1]])
     assert found.estimate == -1
     assert tuple(found.interval) == (-1, 1)
+
+
+def test_the_second_commonest_label_is_counted():
+    found = fleiss_kappa([[0, 0, 0]] * 20 + [[0, 1, 2]] + [[0, 1, 0]])
+    assert found.second_commonest == 2
