@@ -329,6 +329,7 @@ def dynamic(
     alpha: float = ...,
     seed: Any = ...,
     bar: float | None = ...,
+    pays: float = ...,
     all_held_out: bool = ...,
     reading: Any = ...,
     delimiter: str | None = ...,

@@ -19,8 +19,11 @@ Every message names the argument, the value and the way out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def meant(word: str, known: Iterable[str], *, otherwise: str = "", most: int = 1) -> str:

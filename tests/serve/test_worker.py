@@ -10,7 +10,7 @@ import pytest
 from tallystick.serve import worker as processes
 from tallystick.serve.auth import HttpProblem, Span
 from tallystick.serve.jobs import Service
-from tallystick.serve.worker import Answer, TookTooLong, Worker, Workers, perform
+from tallystick.serve.worker import TookTooLong, Worker, WorkerAnswer, Workers, perform
 from tests.serve.web import Web
 
 HARD, EASY = ("answer:result", "coins", "judge"), ("answer:result", "qa", "judge")
@@ -25,11 +25,11 @@ class Fake:
         self.seconds = 3.0
         self.hangs = False
 
-    def ask(self, work: str, stream: str, *given: Any, patience: float) -> Answer:
+    def ask(self, work: str, stream: str, *given: Any, patience: float) -> WorkerAnswer:
         self.streams.append(stream)
         if self.hangs and stream == "coins":
             raise TookTooLong(503, "no answer", Retry_After="30")
-        return Answer(seconds=self.seconds if stream == "coins" else 0.01)
+        return WorkerAnswer(seconds=self.seconds if stream == "coins" else 0.01)
 
 
 @pytest.fixture
@@ -79,8 +79,8 @@ class Pipe:
     def poll(self, seconds: float) -> bool:
         return True
 
-    def recv(self) -> Answer:
-        return Answer(value=b"1", leaving=True)
+    def recv(self) -> WorkerAnswer:
+        return WorkerAnswer(value=b"1", leaving=True)
 
 
 def test_what_took_long_goes_to_the_second_worker_until_it_is_quick(

@@ -402,8 +402,8 @@ def arrow_rows(reader: Reader, book: StreamBook, span: Span, *, details: bool = 
     return pa.Table.from_batches(batches, schema=schema)
 
 
-# What the worker makes: results as JSON and tallies, which begin with the version of the stream, and
-# Parquet files.
+# What the worker makes: results as JSON and tallies, which begin with the version of the stream,
+# and Parquet files.
 
 
 def result(

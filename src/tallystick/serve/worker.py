@@ -43,7 +43,7 @@ _SMALLER = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class WorkerAnswer:
     """What a worker says: a value, or why there is none, and the processor time that it took.
 
     A process that holds more memory than it should keep is *leaving*: it ends after this answer.
@@ -133,7 +133,7 @@ class Worker:
         """The process id, None before the first question."""
         return self._process.pid if self._process is not None else None
 
-    def ask(self, work: str, stream: str, *given: Any, patience: float) -> Answer:
+    def ask(self, work: str, stream: str, *given: Any, patience: float) -> WorkerAnswer:
         """Ask and wait: run it in a thread."""
         begun, me = time.monotonic(), threading.get_ident()
         name = named(work, stream, given)
@@ -165,14 +165,14 @@ class Worker:
             raise HttpProblem(answer.status, answer.detail, [Fix(way_out=answer.detail)])
         return answer
 
-    def _answer(self, order: tuple[Any, ...], left: float) -> Answer:
+    def _answer(self, order: tuple[Any, ...], left: float) -> WorkerAnswer:
         """Ask the process, which is ours now; one that fails us is ended."""
         try:
             pipe = self._alive()
             pipe.send(order)
             if not pipe.poll(left):
                 raise TimeoutError
-            answer: Answer = pipe.recv()
+            answer: WorkerAnswer = pipe.recv()
         except (OSError, EOFError):
             self._end()
             raise
@@ -231,7 +231,7 @@ def _work(pipe: Connection, address: str) -> None:
         store.close()
 
 
-def perform(store: Store, work: str, stream: str, *given: Any) -> Answer:
+def perform(store: Store, work: str, stream: str, *given: Any) -> WorkerAnswer:
     """Do what an order says; an error becomes its answer, so that the process lives on."""
     begun = time.process_time()
     with Boundary() as edge:
@@ -241,16 +241,16 @@ def perform(store: Store, work: str, stream: str, *given: Any) -> Answer:
         # A question about a million single rows takes a gigabyte, which neither Python nor Arrow
         # gives back: the next question starts a small process instead.
         leaving = _held_bytes() > _MOST_HELD
-        return Answer(value=value, seconds=time.process_time() - begun, leaving=leaving)
+        return WorkerAnswer(value=value, seconds=time.process_time() - begun, leaving=leaving)
     error = edge.error
     if isinstance(error, HttpProblem):
-        return Answer(status=error.status, detail=error.detail)
+        return WorkerAnswer(status=error.status, detail=error.detail)
     if isinstance(error, TallystickError):
-        return Answer(status=422, detail=str(error))
+        return WorkerAnswer(status=422, detail=str(error))
     if isinstance(error, store.away):
-        return Answer(status=503, detail="the database cannot be reached: ask again later")
+        return WorkerAnswer(status=503, detail="the database cannot be reached: ask again later")
     _LOG.error("the worker failed at %s", work, exc_info=error)
-    return Answer(status=500, detail=f"the worker made an error: {type(error).__name__}")
+    return WorkerAnswer(status=500, detail=f"the worker made an error: {type(error).__name__}")
 
 
 def _held_bytes() -> int:

@@ -6,9 +6,9 @@ labelled (:class:`LabelDesign`), one linear forecast per output (:func:`features
 left-out residuals look like (:class:`ResidualMoments`), and how far an interval reaches
 (:func:`reach`). Equations are tagged F1 to F10.
 
-A *unit* is what is labelled as a whole: an item with its outputs of all systems, or with several rows
-of one. All sums run over units, so repeated rows need no case of their own. Every row may stand
-for ``count`` identical ones.
+A *unit* is what is labelled as a whole: an item with its outputs of all systems, or with several
+rows of one. All sums run over units, so repeated rows need no case of their own. Every row may
+stand for ``count`` identical ones.
 """
 
 from __future__ import annotations

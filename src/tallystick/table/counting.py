@@ -40,7 +40,7 @@ class Counted:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class ColumnCells:
     """A column in memory, as an Arrow array.
 
     Parameters
@@ -114,7 +114,7 @@ def count_groups(columns: Mapping[str, Any], counts: Any, *, weighted: bool) -> 
     return Counted(names, tuple(labels for labels, _ in both), codes, counted)
 
 
-def cells_of(columns: Mapping[str, Any], names: Sequence[str], recipe: Recipe) -> list[Cells]:
+def cells_of(columns: Mapping[str, Any], names: Sequence[str], recipe: Recipe) -> list[ColumnCells]:
     """Return the columns *names* as Arrow arrays, with their cuts; unequal lengths are refused."""
     found = [
         _cut(name, columns[name], recipe) if name in recipe.cut else as_cells(name, columns[name])
@@ -128,7 +128,7 @@ def cells_of(columns: Mapping[str, Any], names: Sequence[str], recipe: Recipe) -
     return found
 
 
-def as_cells(name: str, column: Any, *, most: int = MOST_LABELS) -> Cells:
+def as_cells(name: str, column: Any, *, most: int = MOST_LABELS) -> ColumnCells:
     """Return a column (a NumPy array, a pyarrow array or a plain sequence) as an Arrow array.
 
     A list is taken element by element, because Arrow holds one type and ``[1, "1"]`` are two
@@ -160,7 +160,7 @@ def as_cells(name: str, column: Any, *, most: int = MOST_LABELS) -> Cells:
         glance = pc.count_distinct(column.slice(0, _SAMPLE)).as_py()
         if glance > most:
             raise too_many(name, glance, [column[0].as_py()])
-    return Cells(name, column)
+    return ColumnCells(name, column)
 
 
 def is_text(column: Any) -> bool:
@@ -189,7 +189,7 @@ def combined(column: Any) -> Any:
     )
 
 
-def _by_identity(name: str, column: Sequence[Any], most: int) -> Cells:
+def _by_identity(name: str, column: Sequence[Any], most: int) -> ColumnCells:
     """Return arbitrary Python objects as numbers with their labels, telling 1 from True."""
     seen: dict[Any, int] = {}
     labels: list[Label] = []
@@ -204,10 +204,10 @@ def _by_identity(name: str, column: Sequence[Any], most: int) -> Cells:
             if code > most:
                 raise too_many(name, code + 1, labels)
         codes[row] = code
-    return Cells(name, as_arrow(codes), labels)
+    return ColumnCells(name, as_arrow(codes), labels)
 
 
-def _cut(name: str, column: Any, recipe: Recipe) -> Cells:
+def _cut(name: str, column: Any, recipe: Recipe) -> ColumnCells:
     """Return the bin of every number: bin i is ``edges[i] <= x < edges[i + 1]``, the last one
     closed; NaN is missing.
     """
@@ -222,7 +222,7 @@ def _cut(name: str, column: Any, recipe: Recipe) -> Cells:
             f" [{edges[0]!r} … {edges[-1]!r}]: widen the edges, with -inf and inf if need be"
         )
     bins[np.isnan(numbers)] = len(edges) - 1
-    return Cells(name, as_arrow(bins), (*range(len(edges) - 1), None))
+    return ColumnCells(name, as_arrow(bins), (*range(len(edges) - 1), None))
 
 
 def numbers_of(

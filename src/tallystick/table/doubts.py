@@ -1,10 +1,10 @@
 """Doubts about labels: one question, one level, one reaction.
 
 *Does having a label depend on X?* X is the order of the rows, a time, a slice, a group of rows, or
-what the votes say. Every interval from a few labels rests on the answer "no". So do the other doubts
-here: a truth that was copied from a voter, is turned round or stands on other rows, and rows that
-belong together. Whatever is found, the answer decides nothing, passes no gate, and says why in one
-sentence (`with_doubt`).
+what the votes say. Every interval from a few labels rests on the answer "no". So do the other
+doubts here: a truth that was copied from a voter, is turned round or stands on other rows, and
+rows that belong together. Whatever is found, the answer decides nothing, passes no gate, and says
+why in one sentence (`with_doubt`).
 """
 
 from __future__ import annotations
@@ -204,7 +204,8 @@ def _vote_facts(look: LabelView) -> Iterator[_Fact]:
         if 0 < held < whole and 0 < draws < whole:
             # Of two labels both are as telling; "says b on all" is easier to read than "a on none".
             tail = _tail(seen, whole, held, draws) * (1 + 1e-9 * (seen * whole < held * draws))
-            told = f"{percent(seen / draws)} of the labelled rows and on {percent(held / whole)} of all"
+            drawn, everywhere = percent(seen / draws), percent(held / whole)
+            told = f"{drawn} of the labelled rows and on {everywhere} of all"
             yield tail, f"{what} on {told}", "the labels are like a random draw, whatever the votes"
 
 

@@ -74,8 +74,8 @@ NEVER_TRUE = TIES | {
 """Votes that cannot be the true label of an item, unless the truth uses them."""
 
 _PAIRS = (
-    "pass fail|passed failed|correct incorrect|correct wrong|right wrong|yes no|true false|good bad",
-    "win loss|win lose|c i|y n|t f|accept reject|accepted rejected|ok not_ok|up down",
+    "pass fail|passed failed|correct incorrect|correct wrong|right wrong|yes no|true false",
+    "good bad|win loss|win lose|c i|y n|t f|accept reject|accepted rejected|ok not_ok|up down",
     "✅ ❌|✓ ✗|✔ ✘|✔ ✖|☑ ☒|👍 👎",
     "ja nein|richtig falsch|wahr falsch|korrekt inkorrekt|gut schlecht",  # German
     "oui non|vrai faux|correct faux|bon mauvais|réussi échoué",  # French

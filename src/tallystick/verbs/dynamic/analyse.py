@@ -211,7 +211,7 @@ def analyse(log: RoundLog, question: AnalyseQuestion = DEFAULT) -> LogResult:
     rounds = _rounds(log, votes, question.alpha)
     change = _since_first(log, rounds, question.alpha)
     vote = _vote(log, voters, where, question.alpha)
-    advice = _advice(log, voters, where, held_out=held_out)
+    advice = _advice(log, voters, where, question, held_out=held_out)
     changes = (change, vote.change if isinstance(vote, Vote) else None)
     told = any(isinstance(one, ShareChange) and one.settled for one in changes)
     told = told or (isinstance(advice, Forecast) and advice.decision != "cannot tell")
@@ -413,16 +413,16 @@ def _vote(log: RoundLog, voters: list[int], where: Array, alpha: float) -> Vote 
 
 
 def _advice(
-    log: RoundLog, voters: list[int], where: Array, *, held_out: bool
+    log: RoundLog, voters: list[int], where: Array, question: AnalyseQuestion, *, held_out: bool
 ) -> Forecast | Unknown:
     """Return what is certain of more models, and the forecast."""
     if len(voters) < 2 or not where.any() or not log.ordered:
         return _NO_VOTE if log.ordered else _NO_ORDER
     errors = log.errors[voters][:, where]
     if log.kind == "panel":
-        return forecast_panel(errors)
+        return forecast_panel(errors, pays=question.pays)
     teams = other_builders(log.built_as, errors)
-    found = forecast_path(errors, teams=teams)
+    found = forecast_path(errors, pays=question.pays, teams=teams)
     if held_out:
         return found
     hidden = Gain(estimate=Unknown(NOT_DECLARED), interval=Unknown(NOT_DECLARED))
@@ -509,7 +509,8 @@ def _forecast(result: LogResult, advice: Forecast) -> str:
     span = advice.gain.interval
     if isinstance(span, Unknown):
         return f"Forecast for {who}: none, because {span.reason}."
-    yes, no = "the vote would get better", "the vote would not get better"
+    pays = f" by {numbers.points(advice.pays, sign=False)} or more" if advice.pays else ""
+    yes, no = f"the vote would get better{pays}", f"the vote would not get better{pays}"
     said = {"go on": f"go on, {yes}", "worth it": yes, "stop": f"stop, {no}", "not worth it": no}
     why = f"; {advice.reason}" if advice.reason else ""
     shown = f"{numbers.points(span.low)} to {numbers.points(span.high)}, 90% range"

@@ -81,6 +81,9 @@ class AnalyseQuestion(_Quiet):
     """
 
     bar: float | None = option(None, "Scores: the number from which on an answer is right.")
+    pays: float = option(
+        0.0, "Fall of the vote's risk that pays for more models: .01 is one point.", low=0, high=1
+    )
     all_held_out: bool = option(False, "No round was trained on, or collected from, any item.")
     columns: Columns | None = None
 

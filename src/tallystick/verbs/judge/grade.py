@@ -77,10 +77,11 @@ def grade(
 ) -> JudgeResult:
     """Grade judges by the strongest thing that the table allows.
 
-    With labels, the numbers rest on them (`label_scores`). Without, the headline is Dawid-Skene with
-    unreadable items, pulled towards the majority of the others by misfit (U5). It has a range that
-    held on comparable panels (U6) and no interval: a bias that all judges share fits the votes
-    perfectly, so nothing but labels can license one. With one or two judges only logic remains.
+    With labels, the numbers rest on them (`label_scores`). Without, the headline is Dawid-Skene
+    with unreadable items, pulled towards the majority of the others by misfit (U5). It has a range
+    that held on comparable panels (U6) and no interval: a bias that all judges share fits the
+    votes perfectly, so nothing but labels can license one. With one or two judges only logic
+    remains.
 
     Parameters
     ----------
