@@ -36,7 +36,7 @@ HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("TALLYSTICK_DATA", HERE.parents[2] / "shared" / "data")) / "dynamic"
 ANLI = DATA / "anli_dev_rounds_8models.csv.gz"
 ROUNDS, EACH, MIXED, SEED = 11, 10, 40, 20_260_101
-SIZES, DECIDED_AT = (400, 1000), (3, 5, 7, 9)
+SIZES, PAYS, DECIDED_AT = (400, 1000), (0.0, 0.01, 0.02), (3, 5, 7, 9)
 Row = dict[str, Any]
 
 
@@ -87,8 +87,23 @@ def paths() -> None:
         ]
         shown = teams if teams == "one learner" else f"mixed, {'named' if named else 'one name'}"
         for size in SIZES:
-            row = kept_row(f"paths, {shown}, {size}", partial(_path_row, chosen, named, size))
-            rows.append({"campaigns": f"{len(chosen)}, {shown}", "n": size} | row)
+            pooled: list[tuple[int, int]] = []
+            for pays in PAYS:
+                key = f"paths, {shown}, {size}, {pays}"
+                row = kept_row(key, partial(_path_row, chosen, named, size, pays))
+                rows.append({"campaigns": f"{len(chosen)}, {shown}", "n": size} | row)
+                pooled.append((row["wrong ones"], row["decided"]))
+            wrong, decided = (sum(part) for part in zip(*pooled, strict=True))
+            rows.append(
+                {
+                    "campaigns": f"{len(chosen)}, {shown}",
+                    "n": size,
+                    "pays": "all three",
+                    "wrong ones": wrong,
+                    "decided": decided,
+                    "wrong among decided": round(wrong / decided, 3) if decided else "",
+                }
+            )
     record(
         "dynamic-advice",
         "Dynamic benchmarks: is the advice right?",
@@ -96,8 +111,8 @@ def paths() -> None:
         notes=(
             "Decisions after 3, 5, 7 and 9 rounds of simulated campaigns (four data sources, six "
             "learners, 50 to 100% of errors found, 0 or 5% of them mislabelled), from a held-out "
-            "set of n items. Right: two more rounds help in the population for *go on*, and "
-            "do not for *stop*.",
+            "set of n items. Right: two more rounds gain more than *pays* in the population for "
+            "*go on*, no more for *stop*.",
             "Mixed: every round takes another of the six learners at random. *named*: the log names "
             "the learner of each round, so that the wider range is taken. *one name*: the log calls "
             "all of them alike, and only their error rates can show it; *teams* is the share of "
@@ -116,31 +131,33 @@ def paths() -> None:
     )
 
 
-def _path_row(chosen: Sequence[tuple[int, Campaign]], named: bool, size: int) -> Row:
-    seen = list(_decisions(chosen, size, named))
+def _path_row(chosen: Sequence[tuple[int, Campaign]], named: bool, size: int, pays: float) -> Row:
+    seen = list(_decisions(chosen, size, named, pays))
     spans = [(found.gain.interval, gain) for found, gain in seen]
     held = np.array([span.low <= gain <= span.high for span, gain in spans])
     worst = min(held[k :: len(DECIDED_AT)].mean() for k in range(len(DECIDED_AT)))
     return {
+        "pays": pays,
         "teams": round(float(np.mean([found.teams is not None for found, _ in seen])), 3),
         "coverage": round(float(held.mean()), 3),
         "worst t": round(float(worst), 3),
-        **_score(seen),
+        **_score(seen, pays),
     }
 
 
 def _decisions(
-    chosen: Sequence[tuple[int, Campaign]], size: int, named: bool
+    chosen: Sequence[tuple[int, Campaign]], size: int, named: bool, pays: float
 ) -> Iterator[tuple[Any, float]]:
+    question = AnalyseQuestion(pays=pays)
     for number, each in chosen:
         errors = held_out(each, size, number)
         for rounds in DECIDED_AT:
             gain = risk_after(each, rounds) - risk_after(each, rounds + 2)
             names = each.built_as[:rounds] if named else ("m",) * rounds
-            advice = analyse(_path_log(errors[:rounds], names), AnalyseQuestion()).advice
+            advice = analyse(_path_log(errors[:rounds], names), question).advice
             if number % 24 == 0 and rounds == 3:
                 table = _path_table(errors[:rounds], names)
-                told = dynamic.evaluate(table)
+                told = dynamic.evaluate(table, question=question)
                 if not isinstance(told, dynamic.LogResult) or told.advice != advice:
                     raise SystemExit(f"the command says {told}, the function {advice}")
             yield advice, gain
@@ -173,17 +190,17 @@ def _path_table(errors: np.ndarray, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _score(seen: Sequence[tuple[Any, float]]) -> Row:
-    """Count what the product says, and whether it was right."""
+def _score(seen: Sequence[tuple[Any, float]], pays: float) -> Row:
+    """Count what the product says at this price, and whether it was right."""
     counts = {"go on": [0, 0], "stop": [0, 0]}
     for advice, gain in seen:
         if advice.decision != "cannot tell":
-            helped = gain > 0
+            helped = gain > pays
             counts[advice.decision][int(helped == (advice.decision == "go on"))] += 1
     total = len(seen)
     decided = sum(map(sum, counts.values()))
     wrong = counts["go on"][0] + counts["stop"][0]
-    always = sum(gain > 0 for _, gain in seen) / total
+    always = sum(gain > pays for _, gain in seen) / total
     return {
         "right": round((decided - wrong) / total, 3),
         "cannot tell": round(1 - decided / total, 3),

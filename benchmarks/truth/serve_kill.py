@@ -1,7 +1,8 @@
 """Whether anything that was acknowledged is lost, or counted twice, under kill -9.
 
 ``python -m benchmarks.truth.serve_kill [ROUNDS] [--postgres] [--keep FILE] [--write]`` kills ROUNDS
-times; with --keep the rounds of earlier calls are counted, too.
+times; with --keep the rounds of earlier calls are counted, too. With --postgres two servers share
+a database, and each is killed in every round.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         if "--postgres" in sys.argv:
             with postgres_process("fsync=on") as server:
-                found = kill_rounds(Path(folder), rounds, seed=seed, db=server.address)
+                found = kill_rounds(Path(folder), rounds, seed=seed, db=server.address, servers=2)
         else:
             found = kill_rounds(Path(folder), rounds, seed=seed)
-    store = "PostgreSQL" if "--postgres" in sys.argv else "SQLite"
+    store = "PostgreSQL, two servers" if "--postgres" in sys.argv else "SQLite"
     piece = {"store": store, "rounds": rounds, **found}
     add_piece(piece)
     rows = []
-    for name in ("SQLite", "PostgreSQL"):
+    for name in ("SQLite", "PostgreSQL, two servers"):
         mine = [one for one in (*before, piece) if one["store"] == name]
         if not mine:
             continue

@@ -65,9 +65,12 @@ def test_off_loopback_the_first_admin_key_is_made_and_shown_once(tmp_path: Path)
         )
         lines: list[str] = []
         try:
-            while "TLS" not in "".join(lines):
+            while "/start?" not in "".join(lines):
                 lines.append(process.stderr.readline() if process.stderr else "")
                 assert lines[-1], lines
+            port = "".join(lines).partition("0.0.0.0:")[2].split()[0]
+            link = f"http://127.0.0.1:{port}{lines[-1].strip()}"
+            assert [httpx.get(link, timeout=60).status_code for _ in range(2)] == [303, 403]
         finally:
             process.terminate()
             process.communicate(timeout=30)

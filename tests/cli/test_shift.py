@@ -74,6 +74,7 @@ def test_gates_leave_with_their_codes(inside, data):
         (("--old", "old", "--api", "ftp://x"), "api (--api) must look like"),
         (("--old", "olt", "--api", "replay:new"), "olt"),
         (("--old", "old", "--api", "http://127.0.0.1:9"), "request template"),
+        (("--old", "old", "--api", "http://127.0.0.1:9", "--request", '{"t": "{nix}"}'), "{nix}"),
         (("--old", "old", "--api", "openai:m@http://127.0.0.1:9"), "prompt"),
         (("--old", "confidence", "--api", "replay:new"), "no label is shared"),
         (("--old", "old", "--api", "python:nowhere:f"), "cannot be loaded"),

@@ -113,3 +113,16 @@ def test_a_foreign_object_is_not_taken_for_a_journal_that_was_just_begun(tmp_pat
         with pytest.raises(FormatError, match="not a journal"):
             Journal(path, head=HEAD)
         assert path.read_bytes() == content
+
+
+def test_a_file_cut_anywhere_in_its_last_line_loses_that_line_only(path):
+    whole = path.read_bytes()
+    last = whole.rstrip(b"\n").rfind(b"\n") + 1
+    for cut in range(last, len(whole)):
+        path.write_bytes(whole[:cut])
+        journal = Journal(path, head=HEAD)
+        assert journal.in_flight == 0
+        assert path.read_bytes() == whole[:last]
+        journal.note_sent("1:i8")
+        journal.close()
+        assert path.read_bytes() == whole

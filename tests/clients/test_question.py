@@ -30,6 +30,7 @@ def test_options_are_taken_in_the_forms_that_people_write():
     ("options", "said"),
     [
         ({"price": "cheap"}, "price"),
+        ({"price": "2.5,10", "max_cost": 5.0}, "longest reply"),
         ({"answer": "lastletter"}, "answer"),
         ({"header": ("sk-very-secret",)}, r"header \(--header\)"),
     ],

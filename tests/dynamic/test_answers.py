@@ -51,7 +51,7 @@ def test_the_answer_comes_in_the_owners_order_and_is_json_and_a_picture():
     assert found.verdict.count("more than half") == 1
     body = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert {"round", "model", "items", "accuracy", "risk", "change"} <= set(body["rounds"][2])
-    assert {"decision", "gain", "certain", "reason"} <= set(body["advice"])
+    assert {"decision", "gain", "certain", "pays", "reason"} <= set(body["advice"])
     assert "log" not in body
     assert found.figures()[0].columns["right"] == [each.accuracy for each in found.rounds]
     assert set(found.units()) >= {"right", "against_round_before"}

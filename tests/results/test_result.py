@@ -246,3 +246,20 @@ def test_gates_are_written_for_a_build_server():
     }
     assert [case.get("name") for case in suite] == ["a >= 0.5", "'<b>' >= 0.5", "a >= 0.5"]
     assert [case[0].tag for case in suite] == ["system-out", "failure", "error"]
+
+
+def test_an_interval_says_what_it_promises():
+    assert INTERVAL.promise == "exact"
+    assert (
+        Interval(0, 1, guarantee="under", assumption="independence").promise == "under independence"
+    )
+    assert str(INTERVAL) == "[0.500, 0.750] (95%, exact)"
+    assert 0.5 in INTERVAL
+    assert 0.75 in INTERVAL
+    assert 0.76 not in INTERVAL
+    assert INTERVAL.width == 0.25
+
+
+def test_an_unknown_needs_a_reason():
+    with pytest.raises(InputError):
+        Unknown(" ")

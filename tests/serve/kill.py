@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 import time
@@ -47,31 +48,38 @@ def _post(client: Any, url: str, one: tuple[str, bytes]) -> httpx.Response:
     return answer
 
 
-def kill_rounds(folder: Path, rounds: int, *, seed: int, db: str | None = None) -> dict[str, Any]:
-    """Post from four threads, kill the server at a random moment, start it again, and so on.
+def kill_rounds(
+    folder: Path, rounds: int, *, seed: int, db: str | None = None, servers: int = 1
+) -> dict[str, Any]:
+    """Post from four threads, kill the servers at random moments, start them again, and so on.
 
-    Return how many batches were acknowledged, and what was lost, doubled or miscounted.
+    More than one server needs a *db* that they share; each then dies at a moment of its own. Return
+    how many batches were acknowledged, and what was lost, doubled or miscounted.
     """
     rng = random.Random(seed)
     acknowledged: list[tuple[str, bytes]] = []
     in_flight: list[tuple[str, bytes]] = []
     again = 0
     for number in range(rounds):
-        with running(folder, *(() if db is None else ("--db", db))) as server:
-            url = f"{server.address}/v1/streams/qa"
-            httpx.put(url, json={})
-            # What was under way when the last server died is sent again: the same bytes and key.
+        with contextlib.ExitStack() as stack:
+            own = [folder] if db is None else [folder / str(k) for k in range(servers)]
+            options = () if db is None else ("--db", db)
+            started = [stack.enter_context(running(one, *options)) for one in own]
+            urls = [f"{server.address}/v1/streams/qa" for server in started]
+            httpx.put(urls[0], json={})
+            # What was under way when a server died is sent again: the same bytes and key.
             for one in in_flight:
-                answer = _post(httpx, url, one)
+                answer = _post(httpx, rng.choice(urls), one)
                 assert answer.status_code == 200, answer.text
                 again += answer.json()["again"]
                 acknowledged.append(one)
             stop = threading.Event()
-            senders = [_Sender(url, f"{seed}-{number}-{k}", stop) for k in range(4)]
+            senders = [_Sender(urls[k % len(urls)], f"{seed}-{number}-{k}", stop) for k in range(4)]
             for sender in senders:
                 sender.start()
-            time.sleep(rng.uniform(0.02, 0.4))
-            server.kill()
+            for server in rng.sample(started, len(started)):
+                time.sleep(rng.uniform(0.02, 0.4))
+                server.kill()
             stop.set()
             for sender in senders:
                 sender.join()

@@ -125,7 +125,11 @@ def test_figures_count_records_rows_and_alarms(service: Service, web: Web) -> No
     assert 'tallystick_records_total{stream="s"} 1' in lines
     assert 'tallystick_rows{stream="s"} 1' in lines
     assert 'tallystick_alarms_total{stream="",name="change"} 1' in lines
-    assert any(line.startswith("tallystick_commit_seconds_count ") for line in lines)
+    below = [int(one.split()[1]) for one in lines if "tallystick_commit_seconds_bucket{le=" in one]
+    assert below == sorted(below)
+    assert f"tallystick_commit_seconds_count {below[-1]}" in lines
+    assert below[-1] >= 3
+    assert any(one.startswith("tallystick_queue_bytes ") for one in lines)
     assert "secret-item" not in answer.text
     assert "toxic" not in answer.text
 

@@ -87,6 +87,7 @@ def test_retention_drops_whole_hours_and_leaves_no_orphans(
     [(batches,)] = service.read(lambda reader: reader.all("select count(*) from batch"))
     assert (labels, shown) == (10, 10)
     assert batches == 10
+    assert "Rows from 24 Jan 2027, 09:00 on. Older ones are gone." in web.get("/streams/qa").text
     # A late label of a row that is gone makes a new row, and the numbers of rows never repeat.
     web.post("/v1/streams/qa/records", json=[{"item": "i0", "label": {"value": "x"}}])
     assert check_stream(service.store, "qa").problems == ()
@@ -144,6 +145,15 @@ def test_a_check_that_cannot_be_made_is_an_alarm_too(
     monkeypatch.setattr(nightly, "checked", lambda *given: 1 / 0)
     [alarm] = night()
     assert "could not be made" in alarm["what"]
+
+
+def test_a_log_that_nothing_can_move_is_an_alarm(
+    web: Web, service: Service, night: Night, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(service.store, "checkpoint", lambda: 3 * 10**9)
+    night()
+    [alarm] = web.get("/v1/alerts").json()["alerts"]
+    assert (alarm["name"], "3.0 GB" in alarm["what"]) == ("log", True)
 
 
 def test_the_check_runs_in_a_process_of_its_own(

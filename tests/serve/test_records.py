@@ -7,6 +7,7 @@ import json
 import threading
 from typing import Any
 
+import httpx
 import pytest
 
 from tallystick.serve.jobs import Service
@@ -193,7 +194,7 @@ def test_votes_can_be_taken_back(web: Web, service: Service) -> None:
         (b'[{"item": "a"}, {"thing": 1}]', 422, "1 lines"),
         (b'{"item": "a", "extra": 1}', 422, "1 lines"),
         (b'{"item": "a", "label": {"value": null}}', 422, "cannot be used"),
-        (b'{"item": "a", "votes": {"gpt": "' + b"x" * 70_000 + b'"}}', 422, "1 lines"),
+        (b'{"item": "a", "votes": {"gpt": "' + b"x" * 70_000 + b'"}}', 413, "without show"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_the_way_out(
@@ -216,9 +217,31 @@ def test_limits_of_a_request(web: Web) -> None:
     assert web.post(URL, json=columns).status_code == 422
 
 
-def test_a_packed_body_is_not_read(web: Web) -> None:
-    answer = web.post(URL, content=gzip.compress(b"{}"), headers={"Content-Encoding": "gzip"})
-    assert answer.status_code == 415
+def test_gzip_is_limited_after_unpacking(web: Web) -> None:
+    def status(body: bytes, coding: str = "gzip") -> int:
+        return web.post(URL, content=body, headers={"Content-Encoding": coding}).status_code
+
+    good = gzip.compress(b'{"item": "a"}')
+    assert status(good) == 200
+    assert status(gzip.compress(b" " * (20 * 1024 * 1024), 9)) == 413
+    assert [status(one) for one in (b"not gzip", good[:-9], good + good, b"")] == [400] * 4
+    assert status(good, "br") == 415
+
+
+@pytest.mark.parametrize("shape", ["lines", "list"])
+def test_a_record_has_64_kb_beside_what_a_labeller_sees(web: Web, shape: str) -> None:
+    votes = {f"{'judge' * 40}{n}": "x" * 100 for n in range(250)}
+    long = {"item": "a", "votes": votes}
+    shown = {"item": "b", "votes": {"gpt": "x"}, "show": "w" * 200_000}
+
+    def sent(*records: dict[str, Any]) -> httpx.Response:
+        return web.post(URL, content=lines(*records) if shape == "lines" else json.dumps(records))
+
+    assert sent(shown, shown).status_code == 200
+    answer = sent(shown, long)
+    assert answer.status_code == 413
+    assert answer.json()["detail"].startswith("line 2 has ")
+    assert answer.json()["errors"][0]["way_out"] == "a line may have 65,536 bytes without show"
 
 
 def test_a_closed_stream_names_the_nearest_column(web: Web) -> None:

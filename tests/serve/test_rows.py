@@ -7,6 +7,7 @@ import io
 import json
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from tallystick.serve import rows as module
@@ -61,14 +62,19 @@ def test_who_draws_sees_patterns_and_rows_of_one_moment(
     assert set(found.pattern.tolist()) <= found.codes.keys()
 
 
-def test_the_text_formats_hold_the_same_cells(web: Web) -> None:
+@pytest.mark.parametrize("details", ["", "&details=true"])
+def test_the_formats_hold_the_same_cells(web: Web, details: str) -> None:
     post(web, "qa", 4)
-    lines = web.get("/v1/streams/qa/rows").text.splitlines()
+    lines = web.get(f"/v1/streams/qa/rows?format=ndjson{details}").text.splitlines()
     rows = [json.loads(line) for line in lines]
-    table = web.get("/v1/streams/qa/rows?format=csv")
+    table = web.get(f"/v1/streams/qa/rows?format=csv{details}")
     assert table.headers["content-disposition"] == 'attachment; filename="qa.csv"'
     cells = list(csv.DictReader(io.StringIO(table.text)))
     assert [{k: v for k, v in row.items() if v} for row in cells] == rows
+    packed = web.get(f"/v1/streams/qa/rows?format=parquet{details}")
+    assert packed.headers["content-disposition"] == 'attachment; filename="qa.parquet"'
+    table = pq.read_table(io.BytesIO(packed.content)).to_pylist()
+    assert [{k: v for k, v in row.items() if v is not None} for row in table] == rows
 
 
 def test_no_cell_is_a_formula_and_numbers_stay_numbers(web: Web) -> None:

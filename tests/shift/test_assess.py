@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from benchmarks.replays import replay
-from tallystick.errors import NotIdentifiable
+from tallystick.errors import InputError, NotIdentifiable
 from tallystick.sampling import FAILED, Strata
 from tallystick.verbs.shift import Answers, Items, design
 from tallystick.verbs.shift import assess as assess_any
@@ -182,3 +182,8 @@ def test_what_is_not_known_is_shown_apart_with_what_it_could_hide(items, new):
     }
     assert found["unread"].hides == pytest.approx(2 / len(items))
     assert found["refused"].hides == 0
+
+
+def test_an_item_asked_twice_is_refused():
+    with pytest.raises(InputError, match="twice"):
+        Answers.of([0, 0], [1, 1])

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 from scipy.stats import binomtest, hypergeom
 
+from tallystick.errors import InputError
 from tallystick.verbs.shift.intervals import (
     FLIP_HULL,
     Moves,
@@ -326,3 +327,8 @@ def test_repeats_of_a_given_weight_are_worth_fewer():
         for one in (confirmed(40, 30, 5), confirmed(40, 30, 5, size=20))
     )
     assert wide.high - wide.low > narrow.high - narrow.low
+
+
+def test_unconfirmed_flips_beyond_the_repeats_are_refused():
+    with pytest.raises(InputError, match="at most repeats"):
+        noise_share(3, 4)

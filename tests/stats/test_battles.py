@@ -128,3 +128,11 @@ def test_new_annotators_are_covered_where_items_alone_are_not():
 def test_battles_that_do_not_fit_are_refused(outcomes, items, named):
     with pytest.raises(InputError, match=named):
         battles_by_item(outcomes, items, rng=0)
+
+
+def test_few_annotators_are_spoken_of_as_these_ones():
+    outcomes, items, people = crossed(np.random.default_rng(1), 20, 4, 1.0)
+    found = battles_crossed(outcomes, items, people, rng=0)
+    alone = battles_by_item(outcomes, items, rng=0)
+    assert found.these_annotators
+    assert (found.low, found.high) == pytest.approx((alone.low, alone.high))

@@ -70,3 +70,18 @@ def _two(sizes=(10, 10), labelled=(5, 5), hits=(3, 1), **options):
 def test_what_cannot_be_is_refused(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "labelled", "hits", "estimate", "end"),
+    [
+        ([40, 10, 8, 142], [10, 3, 2, 35], [9, 1, 0, 0], 1, "high"),
+        ([40, 10, 8, 142], [10, 3, 2, 35], [0, 0, 1, 3], 0, "low"),
+        ([4, 3, 2, 9], [4, 3, 2, 9], [4, 1, 1, 1], 5 / 7, "low"),
+        ([4, 3, 2, 9], [4, 3, 2, 9], [4, 1, 1, 1], 5 / 7, "high"),
+    ],
+)
+def test_no_hit_on_one_side_and_all_labels_reach_the_end(sizes, labelled, hits, estimate, end):
+    found = poststratified_ratio(sizes, labelled, hits, inside=FOUR)
+    assert found.estimate[0] == pytest.approx(estimate)
+    assert getattr(found.interval, end)[0] == pytest.approx(estimate)

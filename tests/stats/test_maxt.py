@@ -84,3 +84,7 @@ def test_the_root_of_a_wide_board_is_as_thin_as_its_items():
     root = _root(covariance)
     assert root.shape == (WIDE, 29)
     assert np.allclose(root @ root.T, covariance, atol=1e-12)
+
+
+def test_models_that_never_differ_keep_the_critical_value_of_one_pair():
+    assert outcome(np.ones((50, 2))).critical == pytest.approx(1.96, abs=0.001)

@@ -69,3 +69,8 @@ def test_new_runs_of_one_hard_item_among_easy_ones_are_covered():
         found = these_items(rng.binomial(10, rates), [10] * 10, k=5)
         hits += found.low <= truth <= found.high
     assert hits / 600 > 0.9
+
+
+def test_intervals_stay_inside_the_range():
+    always = these_items([5] * 10, [5] * 10, k=1)
+    assert always.low < always.high == 1

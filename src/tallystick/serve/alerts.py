@@ -34,7 +34,7 @@ class AlertNote:
     ----------
     name
         One word for its kind: ``change``, ``silent``, ``spelling``, ``panel``, ``posted``,
-        ``check``.
+        ``check``, ``log``.
     what
         One sentence that stands alone.
     proves, does_not_prove

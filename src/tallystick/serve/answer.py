@@ -20,6 +20,7 @@ from tallystick.serve.ingest import CODES, TRUTH
 from tallystick.serve.queue_doubts import DrawDoubt, label_doubts
 from tallystick.serve.results import arguments, call_of, counts_suffice, label_way
 from tallystick.serve.rows import (
+    DETAILS,
     StreamBook,
     StreamTable,
     book_of,
@@ -386,21 +387,23 @@ def _codes(reader: Reader, stream: int, patterns: set[int]) -> dict[int, bytes]:
     return {ident: bytes(codes) for ident, codes in reader.by_id(CODES, patterns)}
 
 
-def arrow_rows(reader: Reader, book: StreamBook, span: Span) -> Any:
+def arrow_rows(reader: Reader, book: StreamBook, span: Span, *, details: bool = False) -> Any:
     """Return the rows of a span as a table of text, as a CSV file would be read."""
     import pyarrow as pa
 
-    schema = pa.schema([(name, pa.string()) for name in book.table.columns])
+    names = [*book.table.columns, *(DETAILS if details else ())]
+    schema = pa.schema([(name, pa.string()) for name in names])
     batches = [
         pa.record_batch(
             [pa.array(column, pa.string()) for column in zip(*piece, strict=True)], schema=schema
         )
-        for piece in pieces(reader, book, span)
+        for piece in pieces(reader, book, span, details=details)
     ]
     return pa.Table.from_batches(batches, schema=schema)
 
 
-# What the worker makes: results as JSON, and tallies. Both begin with the version of the stream.
+# What the worker makes: results as JSON and tallies, which begin with the version of the stream, and
+# Parquet files.
 
 
 def result(
@@ -452,3 +455,15 @@ def tally(store: Store, name: str, span: Span) -> tuple[int, bytes]:
         path = Path(folder) / "stream.tally"
         counts.save(path)
         return stream.version, path.read_bytes()
+
+
+def parquet(store: Store, name: str, span: Span, details: bool) -> str:
+    """Write the rows as Parquet, and return the path: the server sends the file and deletes it."""
+    import pyarrow.parquet as pq
+
+    with store.snapshot() as reader:
+        book = book_of(reader, find_stream(reader, name), span)
+        table = arrow_rows(reader, book, span, details=details)
+    with tempfile.NamedTemporaryFile(suffix=".parquet", delete=False) as held:
+        pq.write_table(table, held)
+    return held.name

@@ -217,6 +217,7 @@ def serve_forever(service: Service, *, say: Callable[[str], None]) -> None:
     import uvicorn
 
     from tallystick.serve.auth import connection_of
+    from tallystick.serve.pages.site import start_link
 
     config = service.config
     logging.getLogger("tallystick.serve").setLevel(logging.INFO)
@@ -234,6 +235,8 @@ def serve_forever(service: Service, *, say: Callable[[str], None]) -> None:
             say(f"Everything is kept in {config.folder}. Press Ctrl-C to stop.")
         if not is_loopback(config.host):
             say("! This is plain HTTP: put a proxy with TLS before it, or keys can be read.")
+            say("Open the pages once, within 15 minutes, with this behind your address:")
+            say(start_link(service))
         # No proxy header is believed: it would make any caller a local one.
         uvicorn.Server(
             uvicorn.Config(

@@ -9,9 +9,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from starlette.responses import Response, StreamingResponse
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, Response, StreamingResponse
 
 from tallystick.serve.alerts import AlertNote, raise_alert
 from tallystick.serve.auth import Fix, HttpProblem, Span
@@ -26,6 +28,7 @@ from tallystick.serve.worker import Workers
 _MEDIA = {
     "ndjson": "application/x-ndjson",
     "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
 }
 
 
@@ -81,7 +84,7 @@ def _csv(rows: list[Any]) -> bytes:
     answer="application/x-ndjson",
     query=(
         *SPAN,
-        Parameter("format", "ndjson or csv."),
+        Parameter("format", "ndjson, csv or parquet."),
         Parameter(
             "details",
             "true adds the hour of each row, who labelled it, when, and how it was chosen.",
@@ -94,7 +97,7 @@ async def get_rows(incoming: Incoming) -> Response:
     form = incoming.query("format", "ndjson")
     if form not in _MEDIA:
         raise HttpProblem(
-            422, f"there is no format {form[:40]!r}", [Fix(way_out="use ndjson or csv")]
+            422, f"there is no format {form[:40]!r}", [Fix(way_out="use ndjson, csv or parquet")]
         )
     wished = incoming.query("details", "false").lower()
     if wished not in ("true", "false", "1", "0"):
@@ -105,6 +108,11 @@ async def get_rows(incoming: Incoming) -> Response:
     # 404 and 422 come before the first byte.
     await service.reading(lambda reader: asked_stream(reader, name, span))
     headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
+    if form == "parquet":  # only the worker holds Arrow
+        ask = partial(service.worker.ask, "answer:parquet", name, span, details, patience=300.0)
+        path = Path(await service.waiting(ask))
+        swept = BackgroundTask(path.unlink)
+        return FileResponse(path, media_type=_MEDIA[form], headers=headers, background=swept)
     return StreamingResponse(
         exported(service, name, span, form, details=details),
         media_type=_MEDIA[form],
@@ -214,6 +222,9 @@ _DAY = 86_400.0
 _PATIENCE = 3_600.0
 """Seconds that a check may take; the lease of the job is longer."""
 
+_MOST_LOG = 1024**3
+"""Bytes of SQLite's log that could not be moved into the database."""
+
 _SHARE = 10
 """One stream in this many is replayed per night."""
 
@@ -253,6 +264,9 @@ def nightly(service: Service, held: Held) -> None:
         streams, notes = [], [_not_made(error.detail)]
     finally:
         worker.close()
+    log = service.store.checkpoint()
+    if log > _MOST_LOG:
+        notes.append(_long_log(log))
 
     now = service.clock()
     replayed = [one["stream"] for one in streams if one["replayed"]]
@@ -276,6 +290,15 @@ def _wrong(one: dict[str, Any]) -> AlertNote:
         " tallystick serve check, and compare with the last copy",
         stream=one["id"],
         detail={"problems": one["problems"]},
+    )
+
+
+def _long_log(size: int) -> AlertNote:
+    return AlertNote(
+        name="log",
+        what=f"the log beside the database has {size / 1e9:.1f} GB and cannot be moved into it",
+        proves="another program holds the database open, and the log grows until it lets go",
+        does_not_prove="that anything is lost: end that program, such as a shell or a copy",
     )
 
 

@@ -23,6 +23,7 @@ from tallystick.table.words import is_gap, is_no_answer
 
 MOST_BODY = 8 * 1024 * 1024
 MOST_RECORDS = 10_000
+_MOST_LINE = 64 * 1024
 _MOST_SHOW = 256 * 1024
 _MOST_NAME = 256
 
@@ -115,6 +116,8 @@ def parse(body: bytes, *, now: float) -> list[VoteRecord]:
         raise HttpProblem(
             413, f"{len(records):,} records in one request: send at most {MOST_RECORDS:,}"
         )
+    if len(body) > _MOST_LINE:
+        _check_lines(records)
     wrong: list[Fix] = []
     latest = now + 86_400.0
     for line, record in enumerate(records, start=1):
@@ -133,6 +136,18 @@ def parse(body: bytes, *, now: float) -> list[VoteRecord]:
     if wrong:
         raise HttpProblem(422, f"{len(wrong)} things cannot be used; nothing was kept", wrong)
     return records
+
+
+def _check_lines(records: list[VoteRecord]) -> None:
+    """Refuse a record that is too long, apart from what a labeller sees."""
+    for line, record in enumerate(records, start=1):
+        size = len(msgspec.json.encode(record))
+        if size > _MOST_LINE:
+            size -= len(msgspec.json.encode(record.show))
+        if size > _MOST_LINE:
+            way = f"a line may have {_MOST_LINE:,} bytes without show"
+            detail = f"line {line} has {size:,} bytes without show; nothing was kept"
+            raise HttpProblem(413, detail, [Fix(line=line, way_out=way)])
 
 
 def _records(body: bytes) -> list[VoteRecord]:

@@ -293,8 +293,10 @@ def _of_the_process(service: Service) -> str:
     waiting = "tallystick_questions_waiting", "gauge", "Questions that wait for an answer."
     queued = "tallystick_queue_bytes", "gauge", "Bytes that wait for the writer."
     took = "tallystick_commit_seconds"
+    below = [*held.below.items(), ("+Inf", held.commits)]
     lines = [
-        *(f"# HELP {took} How long commits take.", f"# TYPE {took} summary"),
+        *(f"# HELP {took} How long commits take.", f"# TYPE {took} histogram"),
+        *(f'{took}_bucket{{le="{top}"}} {n}' for top, n in below),
         *(f"{took}_sum {held.seconds:.6f}", f"{took}_count {held.commits}"),
     ]
     blocks = _block(*waiting, [({}, len(service.worker.waiting()))])

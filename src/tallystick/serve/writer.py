@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, TypeAlias, TypeVar
 
@@ -73,6 +73,10 @@ class WriterFigures:
 
     commits: int = 0
     seconds: float = 0.0
+    below: dict[float, int] = field(
+        default_factory=lambda: dict.fromkeys((0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0), 0)
+    )
+    """How many commits took at most so many seconds."""
     waiting_bytes: int = 0
 
 
@@ -197,7 +201,10 @@ class Writer:
         if largest >= self.refused:
             self.refused = 0
         self.figures.commits += 1
-        self.figures.seconds += time.perf_counter() - begun
+        spent = time.perf_counter() - begun
+        self.figures.seconds += spent
+        for most in self.figures.below:
+            self.figures.below[most] += spent <= most
         _resolve(outcomes)
 
     def _together(

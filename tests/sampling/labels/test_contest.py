@@ -71,3 +71,17 @@ def test_strata_of_judged_systems_are_checked(strata):
 def test_what_can_not_be_used_is_refused(answers, stratum, match):
     with pytest.raises(InputError, match=match):
         contest_of(answers, stratum, guess=[[0.5, 0.5]])
+
+
+def test_only_live_models_can_disagree(contest):
+    none = np.empty(0, np.int64)
+    two, all_ = (np.array([True, True, last]) for last in (False, True))
+    assert contest.items(two, none).tolist() == [1, 4]
+    assert contest.items(all_, none).tolist() == [0, 1, 2, 4]
+
+
+def test_labelled_items_leave_their_cells(contest):
+    everybody = np.ones(3, bool)
+    open_ = contest.items(everybody, np.array([0]))
+    assert 0 not in open_
+    assert open_.size == contest.contested(everybody, np.array([0])).sum()

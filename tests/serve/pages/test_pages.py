@@ -138,6 +138,22 @@ def test_the_webhook_is_set_and_its_secret_shown_once(web: Web, service: Service
     assert "http://127.0.0.1:9/in" not in web.get("/settings").text
 
 
+def test_how_long_rows_are_kept_is_set_stream_by_stream(web: Web) -> None:
+    fill(web, n=5)
+
+    def kept(days: str) -> object:
+        path = f"/settings/streams/{STREAM}/retention"
+        assert submit(web, "/settings", path, days=days).status_code == 303
+        return web.get(f"/v1/streams/{STREAM}").json()["settings"].get("retention_days")
+
+    assert kept("90.5") == 90.5
+    assert 'value="90.5"' in web.get("/settings").text
+    assert kept("") is None
+    for name, days, status in ((STREAM, "x", 422), (STREAM, "0", 422), ("nil", "1", 404)):
+        path = f"/settings/streams/{name}/retention"
+        assert submit(web, "/settings", path, days=days).status_code == status
+
+
 def test_copies_and_version_are_said(web: Web, engine: str) -> None:
     text = web.get("/settings").text
     assert ("vacuum into" if engine == "sqlite" else "pg_dump") in text

@@ -10,11 +10,19 @@ import pytest
 
 from tallystick.report import svg as theme
 from tallystick.serve.auth import COOKIE, Fix, HttpProblem
+from tallystick.serve.jobs import Service
 from tallystick.serve.pages import site as assets
-from tallystick.serve.pages.site import HERE, asset, problem_page, templates
+from tallystick.serve.pages.site import (
+    HERE,
+    START_SECONDS,
+    asset,
+    problem_page,
+    start_link,
+    templates,
+)
 from tests.serve.pages.form import TOKEN, submit
 from tests.serve.queue.people import STREAM, draw, fill, key_of
-from tests.serve.web import Web
+from tests.serve.web import Clock, Web
 
 EVIL = "<script>document.title='owned'</script><img src=x onerror=alert(1)>"
 PAGES = (
@@ -152,6 +160,19 @@ def test_a_key_opens_a_session_and_logging_out_ends_it(web: Web, far: Callable[.
     assert browser.get("/settings").status_code == 200
     assert submit(browser, "/settings", "/logout").headers["location"] == "/login"
     assert browser.get("/settings").status_code == 401
+
+
+def test_a_start_link_works_once_and_not_for_ever(
+    service: Service, far: Callable[..., Web], clock: Clock
+) -> None:
+    path, late = start_link(service), start_link(service)
+    assert far().get("/start?token=guess").status_code == 403
+    browser = far()
+    assert browser.get(path).status_code == 303
+    assert browser.get("/settings").status_code == 200
+    assert far().get(path).status_code == 403
+    clock.now += START_SECONDS + 1
+    assert far().get(late).status_code == 403
 
 
 def test_a_form_needs_the_sessions_token_and_our_origin(web: Web) -> None:

@@ -80,3 +80,10 @@ def test_the_interval_does_not_collapse_when_all_agree():
     found = fleiss_kappa([[0, 0, 0]] * 5 + [[1, 1, 1]] * 5)
     assert found.estimate == 1
     assert 0.5 < found.interval.low < 0.7
+
+
+def test_added_items_of_a_sparse_table_carry_an_average_number_of_ratings():
+    codes = np.full((30, 20), -1)
+    for i in range(30):
+        codes[i, [i % 20, (i + 1) % 20, (i + 5) % 20]] = i % 2
+    assert [item.sum() for item in extra_items(as_ratings(codes))] == [3, 3, 3]

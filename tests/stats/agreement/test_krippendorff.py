@@ -43,3 +43,9 @@ def test_one_label_is_unknown_with_its_reason():
     found = krippendorff_alpha([[1, 1, 1]] * 4)
     assert isinstance(found.estimate, Unknown)
     assert "one label" in found.estimate.reason
+
+
+def test_items_with_one_rating_do_not_count():
+    full = [[0, 0, 1], [1, 1, 1], [2, 2, 2]]
+    found = krippendorff_alpha([*full, [1, -1, -1]])
+    assert found.estimate == krippendorff_alpha(full).estimate

@@ -24,3 +24,13 @@ def test_the_interval_of_the_bias_does_not_collapse_when_the_raters_agree():
 
 def test_without_a_common_item_it_is_unknown():
     assert isinstance(mean_bias([[0, -1], [-1, 2]]).estimate, Unknown)
+
+
+def test_mean_bias_is_the_first_less_the_second():
+    assert mean_bias(GRADES).estimate == pytest.approx((1 + 0 - 2 + 0 - 1) / 5)
+
+
+def test_one_item_has_a_bias_and_no_interval():
+    found = mean_bias([[3, 1]])
+    assert found.estimate == 2
+    assert isinstance(found.interval, Unknown)

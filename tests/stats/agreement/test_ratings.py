@@ -31,3 +31,9 @@ def test_a_second_label_is_invented_where_only_one_was_seen():
 def test_input_that_cannot_be_used_is_refused_by_name(codes, counts, n_labels, message):
     with pytest.raises(InputError, match=message):
         as_ratings(codes, counts, n_labels=n_labels)
+
+
+def test_rows_without_a_rating_or_an_item_are_left_out():
+    ratings = as_ratings([[0, 1], [-1, -1], [1, 1]], [3, 5, 0])
+    assert ratings.codes.tolist() == [[0, 1]]
+    assert ratings.counts.tolist() == [3]

@@ -25,3 +25,10 @@ def test_of_several_raters_it_is_the_mean_share_of_agreeing_pairs():
 
 def test_without_a_pair_it_is_unknown():
     assert isinstance(raw_agreement([[0, -1]]).estimate, Unknown)
+
+
+def test_its_interval_stays_between_0_and_1():
+    found = raw_agreement([[0, 1, 2]] * 10)
+    assert found.estimate == 0
+    assert found.interval.low == 0
+    assert 0.1 < found.interval.high < 0.5

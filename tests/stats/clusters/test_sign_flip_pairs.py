@@ -87,3 +87,38 @@ def test_five_clusters_are_refused_and_bad_tables_named():
         sign_flip_pairs(THREE[:, :1], width=1, rng=0)
     with pytest.raises(InputError, match="clusters x pairs"):
         sign_flip_columns(np.full((8, 1), np.nan), width=1, rng=0)
+
+
+def test_joint_intervals_of_few_clusters_are_marked_as_vacuous():
+    found = sign_flip_pairs(np.random.default_rng(0).random((6, 5)), width=1, rng=0)
+    assert found.vacuous.all()
+    assert not np.any((found.low <= -1) & (found.high >= 1))
+
+
+def test_the_joint_level_never_falls_to_zero():
+    """Models that differ on two clusters only: no T* of such a pair reaches c."""
+    values = np.zeros((16, 5))
+    values[:3, 1], values[3:6, 2], values[6:9, 3], values[:, 4] = 0.5, 0.5, 0.5, 0.8
+    found = sign_flip_pairs(values, width=1, rng=0)
+    assert found.joint_alpha >= 0.05 / 10
+    assert not found.vacuous.any()
+
+
+def test_blocks_do_not_change_the_numbers(monkeypatch):
+    values = np.random.default_rng(0).random((14, 3))
+    monkeypatch.setattr("tallystick.stats.clusters.CELLS", 7)
+    cut = sign_flip_pairs(values, width=1, rng=1)
+    monkeypatch.undo()
+    again = sign_flip_pairs(values, width=1, rng=1)
+    assert np.array_equal(cut.adjusted_p, again.adjusted_p)
+    assert cut.joint_low == pytest.approx(again.joint_low, abs=1e-12)
+
+
+def test_equal_models_are_never_told_apart():
+    same = np.tile(np.linspace(0.1, 0.9, 8)[:, None], (1, 3))
+    found = sign_flip_pairs(same, width=1, rng=0)
+    assert found.p_value.tolist() == found.adjusted_p.tolist() == [1, 1, 1]
+    assert found.statistic.tolist() == [0, 0, 0]
+    without = sign_flip_pairs(same, width=1, rng=0, adverse=0)
+    assert without.adjusted_p.tolist() == [1, 1, 1]
+    assert without.statistic.tolist() == [0, 0, 0]

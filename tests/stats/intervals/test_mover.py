@@ -36,3 +36,14 @@ def test_a_bottom_that_may_be_zero_has_no_upper_end():
 def test_a_top_that_may_be_zero_has_lower_end_zero():
     one = np.ones(1)
     assert mover_ratio(one, one, top_reach=(one, one), bottom_reach=(0 * one, one))[0] == 0
+
+
+def test_a_difference_takes_the_far_end_of_what_is_subtracted():
+    _, low, high = mover_sum(
+        np.array([0.5, 0.5]),
+        np.array([0.5, 0.4]),
+        np.array([0.5, 0.8]),
+        weights=np.array([1.0, -1.0]),
+    )
+    assert float(low) == pytest.approx(-0.3)
+    assert float(high) == pytest.approx(0.1)

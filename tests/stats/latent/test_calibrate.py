@@ -136,3 +136,10 @@ def test_cross_fitted_probabilities_do_not_see_their_own_label():
     assert (again == probability).all()
     with pytest.raises(InputError, match="folds"):
         cross_fitted(given, labels, folds=61, rng=1)
+
+
+@pytest.mark.parametrize("labels", [np.ones((12, 3)), np.ones(12), -np.ones((12, 2))])
+def test_labels_of_another_shape_are_refused(four, labels):
+    given = support(fit_unreadable(four.codes, four.counts, n_labels=2))
+    with pytest.raises(InputError, match="patterns x labels"):
+        calibrate(given, labels)

@@ -9,7 +9,7 @@ import pytest
 from scipy.special import ndtri
 
 from tallystick.stats import stream as module
-from tallystick.stats.stream import Detector, rank_bet, slowdown
+from tallystick.stats.stream import Detector, hashed_uniform, rank_bet, slowdown
 
 FALLS = np.array([1 / 3, 1 / 3, 1 / 6, 1 / 6])
 EVEN = np.full(4, 0.25)
@@ -112,3 +112,27 @@ def test_a_checkpoint_goes_on_without_changing_a_digit():
         assert (one == other).all()
     assert (whole.histogram == part.histogram).all()
     assert part.to_dict() == whole.to_dict()
+
+
+def test_evidence_mixes_the_bets_with_falls_counting_double():
+    detector = Detector.start(["a", "b"], key="k", falls=[True, False])
+    for value in (0.9, 0.8, 0.85, 0.3):
+        evidence = detector.update([value, value])
+    assert evidence == pytest.approx([detector.capital[0] @ FALLS, detector.capital[1] @ EVEN])
+
+
+def test_evidence_never_overflows():
+    detector = Detector.start(["x"], key="k", reference=np.full((10_000, 1), 0.9))
+    for _ in range(2000):
+        evidence = detector.update([0.0])
+    assert np.isfinite(evidence).all()
+
+
+def test_random_ranks_depend_on_stream_series_and_block():
+    base = hashed_uniform("s", "a", 1)
+    assert 0 < base < 1
+    assert base == hashed_uniform("s", "a", 1)
+    others = {hashed_uniform("t", "a", 1), hashed_uniform("s", "b", 1), hashed_uniform("s", "a", 2)}
+    assert len(others | {base}) == 4
+    many = np.array([hashed_uniform("s", "a", k) for k in range(2000)])
+    assert abs(many.mean() - 0.5) < 0.03

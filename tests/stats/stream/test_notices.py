@@ -61,3 +61,24 @@ def test_a_board_survives_a_restart():
     new = np.zeros((25, 2), dtype=int)
     new[:, 1] = 1
     assert again.update(block(new), block=20) == board.update(block(new), block=20) != []
+
+
+def test_a_judge_that_skips_many_items_is_not_noticed():
+    board = NoticeBoard.start(1)
+    sparse = np.full((25, 1), -1)
+    sparse[:20] = 0
+    for k in range(10):
+        board.update(block(sparse), block=k)
+    assert board.update(block(np.full((25, 1), -1)), block=10) == []
+
+
+def test_a_judge_that_never_voted_is_not_noticed():
+    assert NoticeBoard.start(1).update(block(np.full((25, 1), -1)), block=0) == []
+
+
+def test_labels_of_the_first_twenty_blocks_are_not_new():
+    board = board_after(19)
+    new = np.zeros((25, 2), dtype=int)
+    new[:, 1] = 1
+    assert board.update(block(new), block=19) == []
+    assert board.update(block(new), block=20) == []

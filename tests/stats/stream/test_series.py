@@ -100,3 +100,24 @@ def test_labels_that_come_later_share_one_slot():
     assert values[names.index("share 1 other")] == 0
     slot = layout.series[names.index("share 0 other")].slot
     assert slot == OTHER
+
+
+def test_a_slot_whose_label_is_not_in_the_counts_is_zero():
+    layout = lay_out(3, [0, 1, 2])
+    values = layout.values(count_blocks(np.zeros((1, 10, 3), dtype=int), 2))[0]
+    assert values[[s.name for s in layout.series].index("share 0 2")] == 0
+
+
+@pytest.mark.parametrize("judges", [1, 2, 3, 7])
+@pytest.mark.parametrize("labels", [[0], [0, 1], [0, 1, 3]])
+def test_weights_sum_to_one_over_the_series_that_exist(judges, labels):
+    layout = lay_out(judges, labels)
+    assert layout.weights.sum() == pytest.approx(1)
+    assert (layout.weights > 0).all()
+    assert len({s.name for s in layout.series}) == len(layout.series)
+
+
+def test_one_judge_uses_the_whole_weight_on_shares_and_missing_votes():
+    layout = lay_out(1, [0, 1])
+    assert {s.kind for s in layout.series} == {"share", "missing"}
+    assert layout.weights[-1] == pytest.approx(0.1 / 0.25)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.stream import WatchOptions
+from tallystick.stats.stream import Notice, WatchOptions
 from tallystick.stats.stream_watch import Naming, StreamAlarm, Watch
 
 ACCURACY = (0.9, 0.85, 0.8, 0.85)
@@ -148,3 +148,43 @@ def test_a_checkpoint_of_another_release_is_refused():
         Watch.from_dict({**saved, "version": 99})
     with pytest.raises(InputError, match="n_judges"):
         Watch.start(0, WatchOptions(key="k"))
+
+
+def test_a_replay_gives_the_same_alarms_and_another_key_other_ranks():
+    data = drifted(7)
+    one, two = (Watch.start(4, WatchOptions(key="k")) for _ in range(2))
+    assert one.update(data, LABELS) == two.update(data, LABELS)
+    other = Watch.start(4, WatchOptions(key="l"))
+    other.update(data, LABELS)
+    assert not same(one, other)
+
+
+def test_the_order_in_which_a_call_lists_its_labels_does_not_matter():
+    data = drifted(8, at=1000, n=2000)
+    one, two = (Watch.start(4, WatchOptions(key="k")) for _ in range(2))
+    one.update(data, ["fail", "pass"])
+    two.update(1 - data, ["pass", "fail"])
+    assert same(one, two)
+
+
+def test_rare_labels_share_a_slot():
+    rng = np.random.default_rng(2)
+    data = rng.integers(0, 40, (600, 3))
+    watch = Watch.start(3, WatchOptions(key="m", max_labels=4))
+    watch.update(data, [f"text {k}" for k in range(40)])
+    assert len(watch.layout.labels) == 4
+
+
+def test_a_silent_judge_and_a_new_spelling_are_noticed_with_their_block():
+    data = drifted(3, to=ACCURACY)
+    data[3000:4000, 2] = -1
+    data[4000:, 1] = np.where(data[4000:, 1] == 1, 2, data[4000:, 1])
+    watch = Watch.start(4, WatchOptions(key="a"))
+    events = watch.update(data, [*LABELS, "PASS."])
+    silent, spelt = (event for event in events if isinstance(event, Notice))
+    assert (silent.kind, silent.judge, silent.block) == ("silent", 2, 120)
+    assert (spelt.kind, spelt.judge, spelt.block) == ("new label", 1, 160)
+    assert watch.labels[spelt.label] == "PASS."
+    assert len(alarms(events)) >= 2
+    # After the alarm the new label has a slot of its own.
+    assert 2 in watch.layout.labels

@@ -41,3 +41,15 @@ def test_the_range_covers_the_change_also_inside_a_block(before, after):
 def test_values_that_are_no_series_are_refused(values):
     with pytest.raises(InputError, match="at least two numbers"):
         change_point(values)
+
+
+def test_values_before_and_after_are_means():
+    found = change_point([0.9, 0.92, 0.88, 0.5, 0.52])
+    assert found.before == pytest.approx(0.9)
+    assert found.after == pytest.approx(0.51)
+
+
+def test_a_series_without_noise_has_the_split_alone_as_range():
+    found = change_point([0.8] * 5 + [0.6] * 4)
+    assert (found.split, found.low, found.high) == (5, 5, 5)
+    assert found.items(25) == (100, 150)

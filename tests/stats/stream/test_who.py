@@ -131,3 +131,9 @@ def test_patterns_unseen_before_go_into_the_merged_cell():
 def test_counts_that_do_not_fit_are_refused(before, after, message):
     with pytest.raises(InputError, match=message):
         explain(CODES, before, after, n_labels=2)
+
+
+def test_one_judge_names_nothing():
+    found = explain([[0], [1]], [50, 50], [20, 80], n_labels=2)
+    assert found.tested == ()
+    assert not found.several

@@ -168,6 +168,7 @@ async def _settings(
             "keys": listed(reader, service),
             "checked": last_check(reader),
             "webhook": webhook(reader),
+            "kept": [find_stream(reader, one) for one in names_of(reader)],
         }
 
     found = await service.reading(look)
@@ -229,3 +230,13 @@ async def post_webhook(incoming: Incoming) -> Response:
     url = incoming.form.get("url", "").strip()
     made = await call(incoming, "PUT", "/v1/webhook", {"url": url})
     return await _settings(incoming, shown=shown if made.secret else "", secret=made.secret or "")
+
+
+@page("POST", "/settings/streams/{stream}/retention", "admin")
+async def post_retention(incoming: Incoming) -> Response:
+    """Say how long the rows of a stream are kept."""
+    name = incoming.path["stream"]
+    await incoming.service.reading(lambda reader: find_stream(reader, name))  # no new stream
+    days = _days(incoming.form.get("days", ""))
+    await call(incoming, "PUT", "/v1/streams/{stream}", {"retention_days": days}, stream=name)
+    return go("/settings#keeping")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import re
+import secrets
 from datetime import UTC, datetime
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from markupsafe import Markup, escape
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -24,7 +28,8 @@ from tallystick.serve.auth import (
     make_session,
 )
 from tallystick.serve.database import Reader
-from tallystick.serve.routes import Incoming, page
+from tallystick.serve.jobs import Service
+from tallystick.serve.routes import Incoming, Parameter, page
 from tallystick.serve.streams import names_of
 
 if TYPE_CHECKING:
@@ -59,7 +64,6 @@ def asset(name: str) -> bytes:
 def templates() -> Environment:
     """Return the templates. Everything that they print is escaped."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    from markupsafe import Markup  # for what report/ drew: nothing else is markup
 
     made = Environment(
         loader=FileSystemLoader(HERE / "templates"),
@@ -68,8 +72,68 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(count=count, share=percent, day=_day, moment=_moment, drawn=Markup)
+    made.filters.update(count=count, share=percent, day=_day, moment=_moment)
+    made.filters.update(drawn=Markup, marked=marked)  # what report/ drew, and texts: nothing else
     return made
+
+
+_LINES = {
+    "h3": re.compile(r"#{1,6} +(?P<text>.+)"),
+    "ul": re.compile(r" *[-*+] +(?P<text>.+)"),
+    "ol": re.compile(r" *(?P<value>\d{1,9})[.)] +(?P<text>.+)"),
+    "": re.compile(r"\s*"),
+}
+_SPANS = re.compile(
+    r"`(?P<code>[^`]+)`|\*\*(?P<strong>[^*]+)\*\*|(?<![\w*])\*(?P<em>[^*\s][^*]*)\*(?![\w*])"
+)
+
+
+def marked(text: str) -> Markup:
+    r"""Render the Markdown that models write: headings, lists, bold, italic, code. Nothing else.
+
+    Everything is escaped first, so no tag, link or image of the text reaches the page.
+
+    >>> print(marked("# A <b>\n3. **x** `y`"))
+    <h3>A &lt;b&gt;</h3><ol><li value="3"><strong>x</strong> <code>y</code></li></ol>
+    """
+    made: list[str] = []
+    for place, part in enumerate(re.split(r"^```.*$", str(escape(text)), flags=re.MULTILINE)):
+        if place % 2:
+            code = part.strip("\n")
+            made.append(f"<pre>{code}</pre>")
+            continue
+        for kind, lines in groupby(part.splitlines(), _block_of):
+            if kind:
+                made.append(_block(kind, list(lines)))
+    return Markup("".join(made))  # escaped above, and the tags are ours
+
+
+def _block_of(line: str) -> str:
+    return next((kind for kind, form in _LINES.items() if form.fullmatch(line)), "p")
+
+
+def _block(kind: str, lines: list[str]) -> str:
+    """Render lines of one kind: headings, the items of a list, or a paragraph."""
+    if kind == "p":
+        inside = "\n".join(lines)
+        return f"<p>{_spans(inside)}</p>"
+    held = [found.groupdict() for line in lines if (found := _LINES[kind].fullmatch(line))]
+    if kind == "h3":
+        return "".join(f"<h3>{_spans(one['text'])}</h3>" for one in held)
+    tags = [f'<li value="{one["value"]}">' if kind == "ol" else "<li>" for one in held]
+    items = "".join(f"{tag}{_spans(one['text'])}</li>" for tag, one in zip(tags, held, strict=True))
+    return f"<{kind}>{items}</{kind}>"
+
+
+def _spans(text: str) -> str:
+    """Render bold, italic and code inside a line."""
+
+    def tagged(found: re.Match[str]) -> str:
+        kind = str(found.lastgroup)
+        inner = found[kind] if kind == "code" else _spans(found[kind])
+        return f"<{kind}>{inner}</{kind}>"
+
+    return _SPANS.sub(tagged, text)
 
 
 def _day(seconds: float | None) -> str:
@@ -234,7 +298,19 @@ def _asset(name: str, kind: str) -> Any:
 for _name, _kind in ASSETS:
     page("GET", f"/{_name}", "none")(_asset(_name, _kind))
 
-# Who comes in: a key typed once, and the way out.
+# Who comes in: a key typed once, the start link, and the way out.
+
+START_SECONDS = 900.0
+"""A start link that nobody used is worth nothing after this time."""
+
+START = Principal(id="start", role="admin", name="operator")
+
+
+def start_link(service: Service) -> str:
+    """Return the path of a link that opens a session once: for the terminal of who starts it."""
+    token = secrets.token_urlsafe(32)
+    service.memory.setdefault("start", {})[_digest(token)] = service.clock() + START_SECONDS
+    return f"/start?token={token}"
 
 
 def _digest(token: str) -> bytes:
@@ -247,6 +323,15 @@ async def _opened(incoming: Incoming, who: Principal) -> Response:
     response = go("/")
     set_cookie(incoming, response, cookie)
     return response
+
+
+@page("GET", "/start", "none", query=(Parameter("token", "For one use."),))
+async def get_start(incoming: Incoming) -> Response:
+    """Open a session by a link that works once."""
+    held = incoming.service.memory.get("start", {})
+    if held.pop(_digest(incoming.query("token")), 0.0) < incoming.service.clock():
+        raise HttpProblem(403, "this link was used already, or its time is over: log in with a key")
+    return await _opened(incoming, START)
 
 
 @page("GET", "/login", "none")

@@ -149,7 +149,8 @@ def stream_facts(reader: Reader, stream: StreamRecord, *, now: float) -> dict[st
     """Return the counts of a stream.
 
     The rows of this day (UTC), all rows, those with a label and their share, the share of today's
-    rows with every vote (None if it is not known), and when the last batch came.
+    rows with every vote (None if it is not known), when the last batch came, and since when rows
+    are kept (None if none was dropped).
     """
     midnight = int(now // 86_400) * 24
     [(today,)] = reader.all(
@@ -161,6 +162,7 @@ def stream_facts(reader: Reader, stream: StreamRecord, *, now: float) -> dict[st
         "select at from batch where stream = ? order by seq desc limit 1", (stream.id,)
     )
     labels = _labelled(reader, stream, words)
+    since = reader.one("select value from fact where name = ?", (f"kept_from:{stream.id}",))
     return {
         "today": int(today),
         "rows": stream.rows,
@@ -168,6 +170,7 @@ def stream_facts(reader: Reader, stream: StreamRecord, *, now: float) -> dict[st
         "labelled": labels / stream.rows if stream.rows else 0.0,
         "complete": _complete(reader, stream, words, midnight),
         "last": last[0] if last else None,
+        "since": 3600.0 * int(since[0]) if since else None,
     }
 
 

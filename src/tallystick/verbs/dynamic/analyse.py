@@ -137,7 +137,7 @@ class LogResult(Result):
     """
 
     verb: ClassVar[str] = "dynamic"
-    schema: ClassVar[int] = 3
+    schema: ClassVar[int] = 2
 
     action: str = "analyse"
     kind: LogKind

@@ -67,7 +67,7 @@ class Gain:
 
 @dataclass(frozen=True, kw_only=True)
 class Forecast:
-    """What further models, or two more rounds, would change in the vote, and whether they help.
+    """What further models, or two more rounds, would change in the vote, and whether that pays.
 
     Parameters
     ----------
@@ -78,6 +78,8 @@ class Forecast:
         By how much the risk of the vote would fall; unknown below three models.
     certain
         On these items the gain lies in here whatever the new models are (P1).
+    pays
+        The gain that pays, as the user stated it.
     more
         How many models or rounds would join: 1 if there is an even number of them, else 2.
     teams
@@ -93,6 +95,7 @@ class Forecast:
     decision: Verdict
     gain: Gain
     certain: tuple[float, float]
+    pays: float
     more: int
     reason: str | None = None
     teams: str | None = None
@@ -106,7 +109,7 @@ class Forecast:
     panel: float | None = None
 
 
-def forecast_panel(errors: Array) -> Forecast:
+def forecast_panel(errors: Array, *, pays: float = 0.0) -> Forecast:
     r"""Forecast the gain on the same items when further models of the same kind join the vote.
 
     With (a, b) the beta-binomial fit, :math:`S = a + b + M`, and E the posterior of an item's error
@@ -135,6 +138,8 @@ def forecast_panel(errors: Array) -> Forecast:
     ----------
     errors
         Booleans of shape (models, items): True where a model is wrong.
+    pays
+        The gain from which on the new models are worth their price.
 
     Examples
     --------
@@ -152,9 +157,10 @@ def forecast_panel(errors: Array) -> Forecast:
     certain = _certain(share, models)
     why = f"a forecast needs at least {_FEWEST} models, got {models}"
     known = Forecast(
-        decision=_worth(certain, certain),
+        decision=_worth(certain, certain, pays),
         gain=Gain(estimate=Unknown(why), interval=Unknown(why)),
         certain=certain,
+        pays=pays,
         more=1 + models % 2,
         reason=why,
     )
@@ -189,11 +195,11 @@ def forecast_panel(errors: Array) -> Forecast:
         shape=(a, b),
         refuted=refuted,
         spread=spread,
-        decision=_worth(interval, certain),
+        decision=_worth(interval, certain, pays),
     )
 
 
-def forecast_path(errors: Array, *, teams: str | None = None) -> Forecast:
+def forecast_path(errors: Array, *, pays: float = 0.0, teams: str | None = None) -> Forecast:
     r"""Forecast the gain in the population from two more rounds.
 
     With :math:`\hat u = (u+\frac12)/(n_w+1)`, :math:`\hat d = (d+\frac12)/(n_r+1)`, and the
@@ -210,14 +216,16 @@ def forecast_path(errors: Array, *, teams: str | None = None) -> Forecast:
     in different directions: then :math:`e = \sqrt{v + s^2}` and :math:`t_{.95}(t-1)` replaces
     1.645 (at 1.7 to 2.6 times the width, usually "cannot tell").
 
-    "Go on" is said if the range lies above 0, "stop" if it lies below. No larger gain is asked for:
-    at .01 the few decisions to go on were wrong in up to all cases. Neither is said on fewer than
-    400 items, the smallest set on which it was measured.
+    "Go on" is said for *pays* = 0 only: at .01 the few such decisions were wrong in up to all
+    cases. "Stop" is said if the high end is below *pays*. Neither is said on fewer than 400 items,
+    the smallest set on which it was measured.
 
     Parameters
     ----------
     errors
         Booleans of shape (rounds, items), one row per round in order, on the held-out set.
+    pays
+        The gain that two more rounds must bring to pay; 0 asks whether they help at all.
     teams
         Why the rounds count as built by different teams or model families, if they do.
 
@@ -234,7 +242,7 @@ def forecast_path(errors: Array, *, teams: str | None = None) -> Forecast:
     # Even counts were not measured: ties make their last round nearly worthless anyway.
     wrong = errors[: len(errors) - (1 - len(errors) % 2)]
     rounds, items = wrong.shape
-    panel = replace(forecast_panel(wrong), decision="cannot tell", teams=teams)
+    panel = replace(forecast_panel(wrong, pays=pays), decision="cannot tell", teams=teams)
     guess, spread = panel.gain.estimate, panel.spread
     if isinstance(guess, Unknown) or spread is None:
         why = f"a forecast needs at least {_FEWEST} rounds, got {len(errors)}"
@@ -254,7 +262,7 @@ def forecast_path(errors: Array, *, teams: str | None = None) -> Forecast:
         assumption=_ONE_LEARNER if teams is None else _ANY_TEAM,
         method="last step and panel",
     )
-    decision, reason = _go_on(interval, items)
+    decision, reason = _go_on(interval, pays, items)
     return replace(
         panel,
         gain=Gain(estimate=(interval.low + interval.high) / 2, interval=interval),
@@ -290,13 +298,16 @@ def _step(wrong: Array) -> tuple[float, float, float]:
     return float(step), float(variance), float(high)
 
 
-def _go_on(interval: Interval, items: int) -> tuple[Verdict, str | None]:
+def _go_on(interval: Interval, pays: float, items: int) -> tuple[Verdict, str | None]:
     if items < FEWEST_ITEMS:
         short = f"the held-out set has {items} items, and at least {FEWEST_ITEMS} are needed"
         return "cannot tell", short
-    if interval.high < 0:
+    if interval.high < pays:
         return "stop", None
-    return ("go on" if interval.low > 0 else "cannot tell"), None
+    if interval.low <= pays:
+        return "cannot tell", None
+    often = "the range is above the gain that pays, but such ranges often failed"
+    return ("cannot tell", often) if pays else ("go on", None)
 
 
 def majority_risk(wrong: Array, models: int) -> float:
@@ -315,12 +326,14 @@ def _certain(share: Array, models: int) -> tuple[float, float]:
     return 0.0 - float(low), float(high)
 
 
-def _worth(likely: Interval | tuple[float, float], certain: tuple[float, float]) -> Verdict:
+def _worth(
+    likely: Interval | tuple[float, float], certain: tuple[float, float], pays: float
+) -> Verdict:
     low, high = likely
-    if low > 0:
+    if low > pays:
         return "worth it"
     # No new model at all can bring more than the certain upper end.
-    return "not worth it" if high < 0 or certain[1] <= 0 else "cannot tell"
+    return "not worth it" if high < pays or certain[1] <= pays else "cannot tell"
 
 
 def _spread(wrong: Array) -> float:
