@@ -101,3 +101,11 @@ def test_a_wrong_model_is_refuted_and_the_right_one_seldom():
         wrong += surprise(p[:, ::-1], gold, rng=seed).p_value <= 0.05
     assert right <= 20  # .07 was measured; 20 of 200 is four standard errors above
     assert wrong == 200
+
+
+def test_agreement_is_cut_so_that_no_vote_counts_for_nothing_or_everything():
+    votes = np.array([[0, 0, 0, 1], [1, 1, 1, 0]])
+    agreement, weights = vote_weights(votes, np.array([500.0, 500.0]), 2)
+    assert agreement[0] == 0.98
+    assert agreement[3] == 0.51
+    assert (weights > 0).all()
