@@ -7,6 +7,7 @@ from tallystick.table import Tally
 from tallystick.verbs.bound.label_models import (
     consensus,
     dawid_skene,
+    majority,
     surprise,
     unmirrored,
     vote_weights,
@@ -109,3 +110,10 @@ def test_agreement_is_cut_so_that_no_vote_counts_for_nothing_or_everything():
     assert agreement[0] == 0.98
     assert agreement[3] == 0.51
     assert (weights > 0).all()
+
+
+def test_the_majority_is_the_smoothed_share_of_the_votes():
+    votes, at = votes_of(["01-", "11-", "---"], [1, 2, 1], 2)
+    law = in_order(votes, majority(votes).law)
+    assert law[at["01"]] == pytest.approx([0.5, 0.5])
+    assert law[at["11"]] == pytest.approx([1 / 6, 5 / 6])
