@@ -7,6 +7,7 @@ from tallystick.table import Tally
 from tallystick.verbs.bound.label_models import (
     consensus,
     dawid_skene,
+    majority,
     surprise,
     unmirrored,
     vote_weights,
@@ -101,3 +102,18 @@ def test_a_wrong_model_is_refuted_and_the_right_one_seldom():
         wrong += surprise(p[:, ::-1], gold, rng=seed).p_value <= 0.05
     assert right <= 20  # .07 was measured; 20 of 200 is four standard errors above
     assert wrong == 200
+
+
+def test_agreement_is_cut_so_that_no_vote_counts_for_nothing_or_everything():
+    votes = np.array([[0, 0, 0, 1], [1, 1, 1, 0]])
+    agreement, weights = vote_weights(votes, np.array([500.0, 500.0]), 2)
+    assert agreement[0] == 0.98
+    assert agreement[3] == 0.51
+    assert (weights > 0).all()
+
+
+def test_the_majority_is_the_smoothed_share_of_the_votes():
+    votes, at = votes_of(["01-", "11-", "---"], [1, 2, 1], 2)
+    law = in_order(votes, majority(votes).law)
+    assert law[at["01"]] == pytest.approx([0.5, 0.5])
+    assert law[at["11"]] == pytest.approx([1 / 6, 5 / 6])

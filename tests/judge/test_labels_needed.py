@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from tallystick.verbs.judge import evaluate
+from tallystick.verbs.judge.few_labels import labels_needed_first
 
 
 def panel(n, accuracy, labelled, rng=1):
@@ -48,3 +49,9 @@ def test_the_forecast_of_the_leader_tells_it_more_often_than_not():
         again = evaluate(panel(4000, (0.9, 0.8, 0.7), 60 + more, rng=seed), truth="gold")
         told += not again.rivals
     assert told >= 5
+
+
+def test_first_labels_are_counted_at_the_level_and_within_the_table():
+    assert labels_needed_first([np.nan], 10, alpha=0.05).precision == 10
+    at = [labels_needed_first([0.8], 1000, alpha=a).precision for a in (0.2, 0.05, 0.01)]
+    assert at == sorted(at)

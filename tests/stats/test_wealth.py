@@ -68,28 +68,3 @@ def test_stakes_come_from_earlier_values_only():
     one, two = (stakes_before(rows, log)[0] for rows in (x, changed))
     assert (one[:21] == two[:21]).all()
     assert not (one[21:] == two[21:]).any()
-
-
-def test_rows_do_not_depend_on_how_many_are_looked_at_together():
-    x = np.random.default_rng(5).random((300, 500))
-    one, none = np.ones_like(x), np.zeros_like(x)
-
-    def ends(rows):
-        held = Wagers(
-            x=x[rows],
-            stakes=stakes_before(x[rows], np.full(len(x[rows]), math.log(40))),
-            slope=one[rows],
-            offset=none[rows],
-            reach=none[rows],
-            floor=none[rows],
-            cut=0.5,
-        )
-        count = len(held.x)
-        return held.last_refuted(np.full(count, 40.0), np.zeros(count), np.ones(count), 40)
-
-    together = ends(slice(None))
-    assert (
-        np.abs(together[:5] - np.concatenate([ends(slice(i, i + 1)) for i in range(5)])).max()
-        < 1e-11
-    )
-    assert (together > 0.3).all()

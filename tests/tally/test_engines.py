@@ -269,6 +269,14 @@ def test_what_cannot_be_counted_is_refused_by_its_column(
         Tally.of(ENGINES[engine](pa.table(columns)), **options)
 
 
+@pytest.mark.parametrize("engine", ["arrow", "pandas", "polars", "polars lazy", "duckdb"])
+def test_a_number_that_means_no_answer_is_in_no_bin(engine: str) -> None:
+    table = pa.table({"s": [0.0, 0.24, 0.25, 1.0]})
+    options: dict[str, Any] = {"cut": {"s": (0.0, 0.25, 1.0)}, "missing": ["0.24"]}
+    found = Tally.of(ENGINES[engine](table), **options)
+    assert found == Tally.of({"s": [0.0, None, 0.25, 1.0]}, **options)
+
+
 @pytest.mark.filterwarnings(
     "ignore::ResourceWarning", "ignore::DeprecationWarning", "ignore::FutureWarning"
 )

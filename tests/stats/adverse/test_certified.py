@@ -14,6 +14,7 @@ from tallystick.stats.certified import (
     certified_mean_levels,
     certified_share,
 )
+from tallystick.stats.intervals import clopper_pearson
 
 DIGITS = 5.01e-5
 
@@ -101,3 +102,7 @@ def test_a_share_is_covered_over_every_outcome(right):
 def test_labels_that_cannot_be_are_refused(arguments, message):
     with pytest.raises(InputError, match=message):
         certified_mean(*arguments)
+
+
+def test_a_share_of_new_items_is_clopper_pearson_s():
+    assert certified_share([28, 80], [10, 20], [3, 19], population="new") == clopper_pearson(22, 30)

@@ -37,10 +37,3 @@ def test_one_item_has_a_kappa_and_says_nothing_about_others():
 def test_the_second_commonest_label_is_counted():
     found = fleiss_kappa([[0, 0, 0]] * 20 + [[0, 1, 2]] + [[0, 1, 0]])
     assert found.second_commonest == 2
-
-
-def test_an_item_with_one_rating_counts_for_chance_only():
-    full = [[0, 0, 1], [1, 1, 1], [0, 0, 0]]
-    one_more = fleiss_kappa([*full, [1, -1, -1]])
-    assert one_more.n_items == 3
-    assert one_more.estimate != fleiss_kappa(full).estimate

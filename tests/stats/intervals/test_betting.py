@@ -53,10 +53,3 @@ def test_values_that_cannot_be_bet_on_are_refused(values, message):
 
 def test_values_that_refute_every_mean_leave_nothing():
     assert tuple(single([1.0] * 200 + [0.0] * 200)) == (0, 1)
-
-
-def test_capital_lost_beyond_all_measure_only_widens():
-    x = np.zeros(5000)
-    found = single(x)
-    assert found.low == 0
-    assert 0 < found.high < 0.01

@@ -8,7 +8,7 @@ from tallystick.stats.intervals import as_unit, clopper_pearson, from_unit
 
 
 def test_a_bound_is_met_exactly_and_rounding_is_no_value_outside():
-    assert from_unit(np.array(1.0), (0.1, 0.7)) == 0.7
+    assert from_unit(np.array(1.0), (0.3, 0.9)) == 0.9
     assert as_unit(1 + 1e-12, (0, 1), name="mean") == 1.0
 
 
