@@ -88,3 +88,15 @@ def test_the_root_of_a_wide_board_is_as_thin_as_its_items():
 
 def test_models_that_never_differ_keep_the_critical_value_of_one_pair():
     assert outcome(np.ones((50, 2))).critical == pytest.approx(1.96, abs=0.001)
+
+
+@pytest.mark.parametrize("unit", [1e-60, 1e60])
+def test_the_unit_of_the_scores_changes_no_verdict(unit):
+    """Single precision held no covariance of large scores, and every difference was proved."""
+    scores = np.random.default_rng(2).normal(size=(60, 5))
+    plain, other = (
+        pairwise_max_t(held.sum(axis=0), held.T @ held, 60, rng=0, draws=2000)
+        for held in (scores, scores * unit)
+    )
+    assert other.adjusted_p.tolist() == pytest.approx(plain.adjusted_p.tolist(), abs=2e-3)
+    assert other.critical == pytest.approx(plain.critical, rel=1e-3)
