@@ -54,4 +54,4 @@ def test_the_forecast_of_the_leader_tells_it_more_often_than_not():
 def test_first_labels_are_counted_at_the_level_and_within_the_table():
     assert labels_needed_first([np.nan], 10, alpha=0.05).precision == 10
     at = [labels_needed_first([0.8], 1000, alpha=a).precision for a in (0.2, 0.05, 0.01)]
-    assert at == sorted(at)
+    assert at == sorted(set(at))

@@ -8,7 +8,7 @@ import pytest
 from tallystick.stats.certified import certified_share
 from tallystick.stats.few_labels import Rows, fit, prevalences
 from tallystick.verbs.score import ScoreQuestion, evaluate
-from tallystick.verbs.score.systems import estimate_systems, fitted
+from tallystick.verbs.score.systems import estimate_systems, fitted, joint_intervals
 from tests.score.tables import ROLES, drawn, outputs_of
 
 NONE = float("nan")
@@ -136,3 +136,11 @@ def test_swapping_pass_and_fail_swaps_every_score() -> None:
     ends = sorted((abs(first.interval.low), abs(first.interval.high)))
     assert sorted((abs(second.interval.low), abs(second.interval.high))) == pytest.approx(ends)
     assert first.p_value == pytest.approx(second.p_value)
+
+
+def test_scores_that_order_systems_without_pairs_share_the_error():
+    outputs = outputs_of([[1], [0]] * 60, ([1, 0, 1, 0] + [NONE] * 8) * 10, [0] * 60 + [1] * 60)
+    question = ScoreQuestion()
+    found = joint_intervals(outputs, question, fitted(outputs, question))
+    single = scores(outputs, alpha=question.alpha / 2)
+    assert [tuple(one) for one in found.values()] == [tuple(one.interval) for one in single]
