@@ -185,6 +185,15 @@ def test_look_guesses_no_order_of_two_words(tmp_path, tallystick):
     assert "--labels=a,b or --labels=b,a" in body["open"][0]
 
 
+def test_look_guesses_no_truth_among_people_of_whom_one_had_the_last_word(tmp_path, tallystick):
+    people = {f"annotator_{k}": list(said) * 40 for k, said in ((1, "abb"), (2, "aba"), (3, "bbb"))}
+    last = [cell if k % 5 == 0 else "" for k, cell in enumerate(people["annotator_1"])]
+    write_csv(tmp_path / "t.csv", {"id": list(range(120)), **people, "adjudicated": last})
+    body = json.loads(tallystick("look", "t.csv", "--json").stdout)
+    assert body["reading"]["truth"] == "adjudicated"
+    assert not [one for one in body["commands"] if "--truth annotator" in one]
+
+
 def test_a_reading_file_is_obeyed_and_options_win(tmp_path, tallystick):
     table = votes()
     table["other"] = [cell if k % 7 else "no" for k, cell in enumerate(table["gpt"])]

@@ -195,8 +195,10 @@ def _tried(
             words = (*_words(capability, data, columns), *_beside(given))
     except AskError as error:
         said = f"{capability.verb}: {error}"
-        # No order of words is the likelier one: a guessed order could turn the scores round.
-        if asked or not error.calls or error.role in ("prediction", "labels"):
+        # No order of words is the likelier one: a guessed order could turn the scores round. Nor is
+        # one of several columns the likelier truth.
+        several = error.role == "truth" and len(error.candidates) > 1
+        if asked or not error.calls or several or error.role in ("prediction", "labels"):
             return _Tried(open=asked or ("" if error.role == "prediction" else said))
         more = {**options, **_parsed(error.calls[0])}
         return _tried(capability, source, more, columns, said)
