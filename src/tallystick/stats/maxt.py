@@ -184,8 +184,8 @@ def step_down(
     With *stretch* every draw is multiplied by its own factor (one over the root of a mean square,
     for Student's t), and a pair without spread gets a normal number of its own instead of no part.
     """
-    # A power of four, so that no digit changes: single precision holds nothing beyond 3e38, and what
-    # is not a number would reach no bar and so prove every difference.
+    # A power of four, so that no digit changes: single precision holds nothing beyond 3e38, and
+    # what is not a number would reach no bar and so prove every difference.
     exponent = math.frexp(float(np.max(np.diag(covariance), initial=0.0)))[1]
     covariance = np.ldexp(covariance, -2 * (exponent // 2))
     root = _root(covariance)
