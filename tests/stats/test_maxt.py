@@ -92,7 +92,7 @@ def test_models_that_never_differ_keep_the_critical_value_of_one_pair():
 
 @pytest.mark.parametrize("unit", [1e-60, 1e60])
 def test_the_unit_of_the_scores_changes_no_verdict(unit):
-    """Single precision held no covariance of large scores, and every difference was proved."""
+    """Single precision held no covariance of large scores: p-values were not adjusted."""
     scores = np.random.default_rng(2).normal(size=(60, 5))
     plain, other = (
         pairwise_max_t(held.sum(axis=0), held.T @ held, 60, rng=0, draws=2000)

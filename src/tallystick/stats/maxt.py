@@ -185,7 +185,7 @@ def step_down(
     for Student's t), and a pair without spread gets a normal number of its own instead of no part.
     """
     # A power of four, so that no digit changes: single precision holds nothing beyond 3e38, and
-    # what is not a number would reach no bar and so prove every difference.
+    # what is not a number reaches no bar: p-values would stay as they are for a single pair.
     exponent = math.frexp(float(np.max(np.diag(covariance), initial=0.0)))[1]
     covariance = np.ldexp(covariance, -2 * (exponent // 2))
     root = _root(covariance)
