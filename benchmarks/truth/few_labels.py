@@ -34,7 +34,7 @@ from scipy.special import expit, ndtri, stdtrit
 
 from benchmarks.record import record
 from benchmarks.truth import score_peers as peers
-from tallystick.stats.adverse_binary import adverse_shares, graded_strata
+from tallystick.stats.adverse_binary import adverse_mean, graded_strata
 from tallystick.stats.few_labels import Rows, accuracies, fit
 
 Rng = np.random.Generator
@@ -174,10 +174,8 @@ def plain(y: Array, size: int, pass_fail: bool) -> Ends:
 
 def second(y: Array, every: Array, at: Array) -> Ends:
     codes = graded_strata(every)
-    sizes = np.bincount(codes)
-    labelled = np.bincount(codes[at], minlength=sizes.size)
-    passes = np.bincount(codes[at], weights=y[0], minlength=sizes.size)
-    return adverse_shares(sizes[None], labelled[None], passes[None])[1]
+    found = adverse_mean(y[0], codes[at], np.bincount(codes), pass_fail=True).interval
+    return np.array([found.low]), np.array([found.high])
 
 
 def mean_cells(rng: Rng, options: argparse.Namespace) -> Iterator[Cell]:
