@@ -170,14 +170,6 @@ class LabelTask:
     ask: str = "What is the right answer?"
     notes: tuple[str, ...] = field(default=())
 
-    def __post_init__(self) -> None:
-        if self.rows.ndim != 2 or self.rows.shape[0] != self.strata.of.size:
-            raise InputError(
-                f"rows must be units x asks for {self.strata.of.size} units, got {self.rows.shape}"
-            )
-        if not self.classes and self.scale is None:
-            raise InputError("a task needs the classes of its answers, or their scale")
-
     @cached_property
     def own_sizes(self) -> tuple[Ints, ...]:
         """For each measure, how many units of each stratum count for it."""
