@@ -249,19 +249,14 @@ def test_a_file_of_one_look_names_its_colours_and_the_automatic_one_follows_the_
 
 
 def test_marks_that_no_axis_names_are_explained_in_words():
-    columns = {
-        "n": ["a"],
-        "s": [0.5],
-        "lo": [0.4],
-        "hi": [0.6],
-        "with_doubt_low": [0.3],
-        "with_doubt_high": [0.7],
-    }
-    roles = {"name": "n", "value": "s", "low": "lo", "high": "hi"}
-    roles |= {"outer_low": "with_doubt_low", "outer_high": "with_doubt_high"}
-    assert (
-        key(Figure("forest", "f", columns, roles)) == "thin line: with doubt; thick line: lo to hi"
+    ends = {"lo": [0.4, 0.4], "hi": [0.6, 0.6], "doubt_low": [0.3, 0.3], "doubt_high": [0.7, 0.7]}
+    roles = {"x": "n", "low": "lo", "high": "hi", "outer_low": "doubt_low"}
+    figure = Figure(
+        "rounds", "f", {"n": [1, 2], **ends}, roles | {"outer_high": "doubt_high"}, unit="share"
     )
+    assert key(figure) == "pale band: doubt; band: lo to hi"
+    assert len(marks(figure, "pale")) == 1
+    assert len(marks(figure, "whisker")) == 2, "rounds have uprights, a curve has a band"
 
 
 def test_every_group_has_its_own_small_plot_with_the_same_axes_and_many_are_cut():

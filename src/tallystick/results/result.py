@@ -372,7 +372,7 @@ class Figure:
     roles
         What each column is for, role to column name, for example ``{"x": "threshold", "low":
         "lower", "high": "upper"}``. Roles in use: x, y, low, high, name, group, value, row, column,
-        mark, outer_low, outer_high, text, settled (a false one is drawn open).
+        mark, outer_low, outer_high, settled (a false one is drawn open).
     labels
         Axis titles by role, where the column's name does not explain itself.
     unit
