@@ -225,7 +225,7 @@ def refuse_marks_as_answers(data: Data) -> None:
     They say whether an answer was right already: that they equal the label says nothing.
     """
     truth, held = data.roles.truth, data.held
-    if truth is None or data.in_engine:
+    if truth is None:
         return
     marks = [name for name in data.roles.models if is_mark(name)]
     if len(marks) < len(data.roles.models):

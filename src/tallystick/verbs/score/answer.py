@@ -58,10 +58,6 @@ COMPLETE = (
     "every output has a human grade: the doubt is about new items like these (--population these"
     " asks about these alone)"
 )
-TOO_LARGE = (
-    "the rows do not fit into memory (TALLYSTICK_MEMORY), so outputs of one item cannot be put side"
-    " by side"
-)
 
 
 def evaluate(source: Any, **options: Any) -> ScoreResult:
@@ -109,7 +105,7 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     lost: Mapping[str, tuple[int, int]] = {}
     mix = question.mix()
     if len(data.roles.systems) == 2:
-        outputs, swaps = read_preferences(data.fetched())
+        outputs, swaps = read_preferences(data)
         kept = np.ones(len(outputs.counts), np.bool_)
         notes = swap_note(swaps)
     else:
@@ -150,25 +146,13 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
 
 
 def _read(data: Data, question: ScoreQuestion, *, sliced: bool) -> GradePanel:
-    """Read outputs; a frame of another engine is fetched where items or single rows matter."""
-    roles, reason = data.roles, ""
-    named = (roles.probability, roles.count, question.target_mix)
-    one_by_one = any(named) or question.certified or data.rules.coerce
-    if data.in_engine and (one_by_one or roles.item):
-        try:
-            data = data.fetched()
-        except InputError:
-            if one_by_one:
-                raise
-            reason = TOO_LARGE
-    outputs = read_outputs(
+    return read_outputs(
         data,
         scale=question.scale,
         judge_scale=question.judge_scale,
         turned=question.lower_is_better,
-        sliced=sliced or (data.session is not None and roles.by is not None),
+        sliced=sliced or (data.session is not None and data.roles.by is not None),
     )
-    return replace(outputs, no_items=reason or outputs.no_items)
 
 
 def _check(data: Data, question: ScoreQuestion) -> None:
