@@ -23,7 +23,6 @@ from tallystick.table.logs_side_by_side import beside
 from tallystick.table.numbers import read_numbers
 from tallystick.table.reading_facts import Facts, draw
 from tallystick.table.reading_names import ROLE_NAMES, is_truth_name, plain
-from tallystick.table.reading_rules import is_marks, veto
 from tallystick.table.reading_voters import fitting_truth
 from tallystick.table.roles import Layout, Roles, check_usable, find_item, first_repeat
 from tallystick.table.scanning import detect, scan
@@ -546,8 +545,8 @@ def _metrics(
         if name not in held
         and not is_truth_name(name, whole=True)
         and plain(name) not in ROLE_NAMES["replicate"]
-        and (veto(profile) is None or profile.is_constant)
-        and (profile.numeric >= _NUMERIC or is_marks(profile) or _is_word(profile))
+        and (profile.veto is None or profile.is_constant)
+        and (profile.numeric >= _NUMERIC or profile.is_marks or _is_word(profile))
     ]
     if not found:
         raise InputError(
