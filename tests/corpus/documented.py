@@ -274,7 +274,6 @@ READ_LOGS = [
     "compare inspect/prompt-short.json inspect/prompt-steps.json",
     "compare inspect/good.eval inspect/poor.eval --metric match",
     "compare lm_eval",
-    "compare promptfoo/two-prompts.csv --metric success",
     "compare promptfoo/repeated.jsonl --metric success",
     "compare phoenix --metric pass@2:matches",
     "compare swe_bench --cluster repository",

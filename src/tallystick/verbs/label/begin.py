@@ -35,14 +35,11 @@ from tallystick.table import (
     option,
     read,
 )
-from tallystick.table.data import RowMemory
 from tallystick.table.doubts import LabelView, label_doubt
 from tallystick.table.session import RANDOM, SessionFile, SessionHead, open_session, packed
 from tallystick.table.session_rows import (
     added_rows,
     fingerprint,
-    keep_rows,
-    kept_rows,
 )
 from tallystick.verbs.label.shown import shown_columns
 from tallystick.verbs.label.work import Work, answers_in_table, batch_event
@@ -161,7 +158,6 @@ def begin(
         work.in_table = known.labels if known.strata is None else {}
         if known.draws is not None:
             _take_known(work, known.draws, known.labels)
-        keep_rows(path, head, data)
     except BaseException:
         file.close()
         raise
@@ -247,24 +243,19 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
                 f"{path} was begun with {gone[0]}, which is not there. Name the table where it is"
                 f" now: tallystick label FILE --session {path}"
             )
-        # A table whose files have not changed was checked before, and need not be read again.
-        kept = kept_rows(path, head, _paths(paths))
-        data = _read(paths, asked, given_to(head, "reading")) if kept is None else kept[0]
+        data = _read(paths, asked, given_to(head, "reading"))
         strata = session.strata()
         notes: tuple[str, ...] = ()
-        if kept is None:
-            added = added_rows(data.table, session)
-            if added:
-                strata = np.concatenate((strata, np.full(added, -1, strata.dtype)))
-                notes = (f"rows added since this session began: {count(added)}, no part of it",)
+        added = added_rows(data.table, session)
+        if added:
+            strata = np.concatenate((strata, np.full(added, -1, strata.dtype)))
+            notes = (f"rows added since this session began: {count(added)}, no part of it",)
         # What was found when the session began is still found, though it is named from then on.
         data = replace(data, how=head.options.get("how", data.how))
         chosen = options_of(asked, given_to(head, "fields"))
         task = _finished(task_of(asked, data, chosen, strata), head)
         task = replace(task, notes=(*task.notes, *notes))
-        if kept is None and file is not None and not notes:
-            keep_rows(path, head, data)
-        work = Work(data, asked, task, session, file, rows=None if kept is None else kept[1])
+        work = Work(data, asked, task, session, file)
         work.in_table = labels_in(data, task)
         return work
     except BaseException:
@@ -282,7 +273,7 @@ def _finished(task: LabelTask, head: SessionHead) -> LabelTask:
 
 def _read(source: Any, asked: Capability[Result], reading: Mapping[str, Any]) -> Data:
     door = replace(asked.door, collects=True)
-    return replace(read(source, door, **reading), memory=RowMemory())
+    return read(source, door, **reading)
 
 
 def _paths(source: Any) -> tuple[str, ...]:

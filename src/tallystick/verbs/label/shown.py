@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import glob
 import re
 import shutil
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tallystick.errors import InputError
 from tallystick.results import harmless, names_of
 from tallystick.sampling.tasks import LabelTask
 from tallystick.table import Data, Label, identifier, spelling, without_missing
-from tallystick.table.cells import literal
 from tallystick.table.reading_facts import Sample, draw
-from tallystick.table.session_rows import CELL
 
 if TYPE_CHECKING:
     from tallystick.table.session import Ask
@@ -193,9 +189,6 @@ def _texts(data: Data, columns: Sequence[str]) -> list[str]:
 # What the table says in a few of its rows: names for the session, texts for whoever reads them.
 
 
-_NUMBERED = "file_row_number=true, hive_partitioning=false"
-
-
 class RowCells:
     """Cells of single rows, fetched when they are first asked for.
 
@@ -209,9 +202,6 @@ class RowCells:
         The columns that name a row; None where the table has no such column.
     show
         The columns that a reader sees.
-    file
-        What the session keeps of the same rows (`kept_rows`): there a few are found without reading
-        the others.
 
     Examples
     --------
@@ -227,11 +217,8 @@ class RowCells:
         item: str | None,
         system: str | None,
         show: Sequence[str],
-        *,
-        file: Path | None = None,
     ) -> None:
         self._table = data.table
-        self._file = file
         kinds = data.table.kinds
         named = [
             "null" if name is None else without_missing(name, kinds[name], ())
@@ -249,22 +236,12 @@ class RowCells:
         cells = ", ".join(
             f"{cell} as {name}" for cell, name in zip(self._columns, names, strict=True)
         )
-        numbered = self._numbered()
         listed = ", ".join(map(str, missing))
         for place, *found in self._table.query(
-            f"select place_, {cells} from ({numbered}) where place_ in ({listed})"
+            f"select place_, {cells} from (select *, row_number() over () - 1 as place_ from rows)"
+            f" where place_ in ({listed})"
         ):
             self._found[int(place)] = tuple(None if one is None else str(one) for one in found)
-
-    def _numbered(self) -> str:
-        """Return SQL for the rows with their numbers, from 0."""
-        if self._file is None:
-            return "select *, row_number() over () - 1 as place_ from rows"
-        cells = ", ".join(
-            f"{identifier(CELL + name)} as {identifier(name)}" for name in self._table.columns
-        )
-        name = literal(glob.escape(str(self._file)))  # DuckDB would expand a * in a name
-        return f"select {cells}, file_row_number as place_ from read_parquet({name}, {_NUMBERED})"
 
     def name(self, row: int) -> tuple[str | None, str | None]:
         """Return item and system of a row; None where the table has no such column or cell."""

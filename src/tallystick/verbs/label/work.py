@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,13 +72,11 @@ class Work:
         task: LabelTask,
         session: Session,
         file: SessionFile | None,
-        *,
-        rows: Path | None = None,
     ) -> None:
         self.data, self.asked, self.task, self.session = data, asked, task, session
         self._file = file
         head = session.head
-        self.cells = RowCells(data, head.item, head.system, head.show, file=rows)
+        self.cells = RowCells(data, head.item, head.system, head.show)
         self.in_table: Mapping[int, Label] = {}
         """Labels of the table, by row: an item that has one need not be read again."""
         self._standing: Standing | None = None
