@@ -245,13 +245,13 @@ def groups_of(figure: Figure) -> list[str]:
     return list(dict.fromkeys(shorten(str(name), NAME) for name in dict.fromkeys(cells)))
 
 
-def outer_words(figure: Figure, *, thin: str, thick: str) -> list[str]:
-    """Explain the outer range, drawn *thin*, and then also the inner one, drawn *thick*."""
+def outer_words(figure: Figure) -> list[str]:
+    """Explain the outer range, a pale band, and then also the inner one."""
     if "outer_low" not in figure.roles or not numbers(figure, ["outer_low", "outer_high"]):
         return []
-    words = [f"{thin}: {_ends(figure, 'outer_low', 'outer_high')}"]
+    words = [f"pale band: {_ends(figure, 'outer_low', 'outer_high')}"]
     if numbers(figure, ["low", "high"]):
-        words.append(f"{thick}: {_ends(figure, 'low', 'high')}")
+        words.append(f"band: {_ends(figure, 'low', 'high')}")
     return words
 
 

@@ -12,16 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import InputError
 from tallystick.table.cells import (
-    MOST,
     MOST_LABELS,
-    WHOLE,
-    ItemSketch,
     Label,
     identifier,
     not_labels,
-    row_key,
     too_many,
-    votes_hash,
 )
 from tallystick.table.counting import Counted, count_columns, count_groups
 from tallystick.table.engine import fits, require
@@ -226,42 +221,6 @@ def _refuse_text(relation: DuckDBPyRelation, names: Sequence[str]) -> None:
             [(number,)] = glance.aggregate(f"count(distinct {identifier(name)})").fetchall()
             if number > MOST_LABELS:
                 raise too_many(name, number)
-
-
-_SPARE = 16
-"""How many times the rows of a sketch are looked at in a large table, in case items repeat."""
-
-
-def least_items(table: Table, recipe: Recipe) -> dict[str, ItemSketch]:
-    """Return the sketch of the items of a table from files, by the hash function that made it."""
-    if not table.origin or recipe.item not in table.kinds:
-        return {}
-    cell, kind = identifier(recipe.item), table.kinds[recipe.item]
-    if kind == "float":  # pandas writes whole numbers beside a gap as 1.0
-        whole = f"{cell} = floor({cell}) and abs({cell}) < 9e15"
-        cell = f"case when {whole} then {cell}::bigint::varchar else {cell}::varchar end"
-    elif kind != "text":
-        cell = f"{cell}::varchar"  # hashed as text, so that its type does not matter
-
-    # Nearly all rows of a large table are passed over by one comparison.
-    rows = sum(part.rows for part in table.parts)
-    limit = WHOLE if rows <= _SPARE * MOST else row_key(WHOLE * _SPARE * MOST // rows, 0)
-    names = recipe.select(table.columns)
-    votes = "".join(f", {identifier(name)} as k{j}" for j, name in enumerate(names))
-    below = "" if limit == WHOLE else f" and hash({cell}) < {limit}::ubigint"
-    found = table.arrow(
-        f"select distinct hash({cell}) as item{votes} from rows where {cell} is not null{below}"
-    )
-    seen = [
-        row_key(
-            row.pop("item"), votes_hash(dict(zip(names, row.values(), strict=True)), recipe.missing)
-        )
-        for row in found.to_pylist()
-    ]
-    # The hash function of the engine may change from one version to the next, and sketches of two
-    # functions cannot be compared: the hash of a fixed word tells them apart.
-    [(function,)] = table.query("select hash('tallystick') from rows limit 1")
-    return {f"{function:x}": ItemSketch.of(seen, limit=limit)}
 
 
 # Frames through narwhals: an eager one gives its columns to the kernel, a lazy one counts where it

@@ -283,8 +283,7 @@ def item_groups(data: Data) -> NDArray[np.int32]:
     """Return the number of each row's item; an item that a system answered twice is refused."""
     if data.roles.item is None:
         raise InputError(NO_ITEM)
-    if data.memory is None or data.roles.item not in data.memory.groups:  # else it was checked
-        _refuse_twice(data)
+    _refuse_twice(data)
     return data.groups(data.roles.item)
 
 

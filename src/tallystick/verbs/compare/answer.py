@@ -37,7 +37,7 @@ from tallystick.table import (
     identifier,
 )
 from tallystick.table.engines import first_repeat_in, lazily, rows_fit
-from tallystick.table.log_runs import Loss
+from tallystick.table.logs import Loss
 from tallystick.table.weights import refuse_weight
 from tallystick.verbs.compare.asks import (
     left_out_warning,
