@@ -399,17 +399,8 @@ def _by_rules(
         notes = (*notes, *said)
     if roles.item is not None:
         find_item(table, roles, repeats=repeats)
-    return Data(
-        held=table,
-        roles=roles,
-        rules=rules,
-        source=table.source,
-        notes=(*table.notes, *notes, *found.notes, *_unmatched(table, roles, rules, door)),
-        unused=found.unused,
-        how=found.how,
-        long=table.long,
-        looked=None if found.sample is None or table is not found.table else (table, found.sample),
-    )
+    notes = (*table.notes, *notes, *found.notes, *_unmatched(table, roles, rules, door))
+    return replace(found, held=table, roles=roles, source=table.source, notes=notes)
 
 
 def _joined(
@@ -533,22 +524,16 @@ def _counted(
             " count the table again, with --count C if a row stands for several identical ones, or"
             " with --weight C if these are sampling weights"
         )
-    roles = given
-    notes: tuple[str, ...] = ()
-    how: Mapping[str, How] = {}
-    unused: Mapping[str, str] | None = None if door.want is None else {}
+    data = Data(held=tally, roles=given, rules=rules, source=source)
+    data = replace(data, unused=None if door.want is None else {})
     if layout.ignore:
-        expand(layout.ignore, names, roles.holders())
+        expand(layout.ignore, names, given.holders())
     if door.verb:
-        roles, how, unused = decide_counts(
-            tally, asked_of(door, given), given, layout, rules, source
-        )
-    if rules.missing:
-        named = [name for name in _answered(roles) if name in tally.names] or tally.names
-        notes = (*notes, *unmatched_labels(tally.labels, named, rules.missing))
-    return Data(
-        held=tally, roles=roles, rules=rules, source=source, notes=notes, how=how, unused=unused
-    )
+        data = decide_counts(tally, asked_of(door, given), given, layout, rules, source)
+    if not rules.missing:
+        return data
+    named = [name for name in _answered(data.roles) if name in tally.names] or tally.names
+    return replace(data, notes=unmatched_labels(tally.labels, named, rules.missing))
 
 
 def _again(data: Data, door: Door, given: Roles, rules: LabelRules) -> Data:

@@ -22,7 +22,6 @@ from tallystick.table.logs import Log, Loss, content_key, log_formats, read_logs
 from tallystick.table.numbers import read_numbers
 from tallystick.table.reading_facts import Facts, draw
 from tallystick.table.reading_names import ROLE_NAMES, VOTE_TIERS, is_truth_name, plain
-from tallystick.table.reading_rules import is_marks, veto
 from tallystick.table.reading_voters import fitting_truth
 from tallystick.table.roles import Layout, Roles
 from tallystick.table.scanning import detect, scan
@@ -330,8 +329,8 @@ def _metrics(
         if name not in held
         and not is_truth_name(name, whole=True)
         and plain(name) not in ROLE_NAMES["replicate"]
-        and (veto(profile) is None or profile.is_constant)
-        and (profile.numeric >= _NUMERIC or is_marks(profile) or _is_word(profile))
+        and (profile.veto is None or profile.is_constant)
+        and (profile.numeric >= _NUMERIC or profile.is_marks or _is_word(profile))
     ]
     if not found:
         raise InputError(

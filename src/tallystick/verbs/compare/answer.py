@@ -45,7 +45,6 @@ from tallystick.verbs.compare.asks import (
     refuse_results_table,
     refuse_two_scales,
     refuse_unnamed_places,
-    who_costs_items,
 )
 from tallystick.verbs.compare.battles import (
     answer_battles,
@@ -226,17 +225,8 @@ def _by_patterns(data: Data, question: CompareQuestion) -> CompareResult | None:
         notes += no_shared_label(truth, tally.labels[truth], given)
     lost = int(counts[~whole].sum())
     if lost:
-        lacking = counts @ ~answered
-        worst = int(np.argmax(lacking))
-        notes.append(
-            left_out_warning(
-                lost,
-                int(counts.sum()),
-                most=models[worst],
-                lacks=int(lacking[worst]),
-                instead=who_costs_items(models, answered, counts),
-            )
-        )
+        most = models[int(np.argmax(counts @ ~answered))]
+        notes.append(left_out_warning(lost, int(counts.sum()), most))
     moments = Moments.of_patterns(scores[whole], counts[whole], models)
     result = leaderboard(moments, replace(question, bounds=(0.0, 1.0)))
     learnt = [float(row.mean()) if not np.isnan(row).any() else None for row in scores]
