@@ -87,7 +87,6 @@ def test_a_broken_record_is_refused_with_its_line(
 def test_a_quote_that_runs_on_is_reported_before_it_fills_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delimited, "MAX_CELL", 1000)
     monkeypatch.setattr(texts, "MAX_CELL", 1000)
     with pytest.raises(FileError, match=r"line 2: a quote .* not closed"):
         _scan(tmp_path / "votes.csv", b'a,b\n1,"x\n' + b"1,2\n" * 1000)
