@@ -104,7 +104,7 @@ def test_an_item_missing_from_the_old_file_is_named(inside, data):
     )
     done = inside(*command)
     assert done.returncode == 1
-    assert "'i399' is missing from the old file" in done.stderr
+    assert "past.csv lacks 1 items of data.csv, such as 'i399'" in done.stderr
     (data / "past.csv").write_text("\n".join(lines), encoding="utf-8")
     assert inside(*command).returncode == 0
 

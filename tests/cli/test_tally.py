@@ -42,20 +42,6 @@ def test_items_come_back_with_their_pattern_and_formulas_are_escaped(tallystick,
     assert [row["pattern_count"] for row in rows] == ["2", "2", "1"]
 
 
-def test_a_score_is_cut_into_bins(tallystick):
-    done = tallystick(
-        "tally", "-", "--cut", "score=0,0.5,1", "--json", stdin="score,vote\n0.2,1\n0.9,1\n1,0\n"
-    )
-    assert json.loads(done.stdout)["columns"]["score"] == [0, 1]
-
-
-def test_edges_without_a_column_or_without_numbers_are_refused(in_process):
-    for given in ("score", "=0,1", "score=a,b"):
-        done = in_process("tally", "-", "--cut", given, stdin="score\n0.2\n")
-        assert done.returncode == 1
-        assert "--cut must be COLUMN=EDGE,EDGE" in done.stderr
-
-
 def test_a_weight_is_one_more_column_and_equal_weights_are_none(tallystick):
     out = json.loads(
         tallystick("tally", "-", "--weight", "w", "--json", stdin="a,w\nx,0.5\ny,2\n").stdout

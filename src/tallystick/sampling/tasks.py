@@ -237,10 +237,6 @@ def class_measure(
     return Measure(name=name, value=value, guess=strata.guess[:, code], limit=limit)
 
 
-RANDOM = "random"
-"""The rule of a session whose labels are a random sample: of all rows, or of each system's rows."""
-
-
 def random_sample(session: Session, *, by_system: bool = False) -> bool:
     """Say whether the labels of a session can be read like any other random ones.
 
@@ -249,7 +245,7 @@ def random_sample(session: Session, *, by_system: bool = False) -> bool:
     random inside each system only.
     """
     head, last = session.head, session.readable()
-    if head.options.get("rule") != RANDOM or session.apart or not last:
+    if not head.random or session.apart or not last:
         return False
     if head.question == "score" and not by_system:
         return False

@@ -41,21 +41,20 @@ from tallystick.table.roles import (
 )
 from tallystick.table.runs import (
     are_runs,
-    join_old,
+    log_outputs,
     named_runs,
     read_runs,
     runs_of,
-    without_summary,
 )
 from tallystick.table.scanning import scan
 from tallystick.table.session import SESSIONS, Session
 from tallystick.table.session_rows import join_session
-from tallystick.table.shapes import chosen_metric, find_outputs, log_outputs
+from tallystick.table.shapes import chosen_metric, find_outputs
 from tallystick.table.sources import check_names, missing_column
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
-from tallystick.table.truth import join_truth
-from tallystick.table.weights import ask_about_counts, settle, without_copies
+from tallystick.table.truth import join_old, join_truth
+from tallystick.table.weights import ask_about_counts, settle, without_copies, without_summary
 
 _LAYOUT = tuple(one.name for one in fields(Layout))
 _RULES = tuple(one.name for one in fields(LabelRules))

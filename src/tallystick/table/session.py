@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 _THIRD = 2
 """The place of the reader who only reads what the first two disagree on."""
 
+RANDOM = "random"
+"""The rule of a session whose labels are a random sample: of all rows, or of each system's rows."""
+
 IN_FILE = "file"
 """Who answered what the table held before the session began."""
 
@@ -104,6 +107,11 @@ class SessionHead:
     readers: tuple[str, ...] = ("1",)
     origin: str = "random"
     made: str = ""
+
+    @property
+    def random(self) -> bool:
+        """Whether it draws at random; sessions of the second version go on drawing by strata."""
+        return bool(self.options.get("rule") == RANDOM)
 
     def to_event(self) -> dict[str, Any]:
         """Return the first line of the file."""

@@ -14,7 +14,7 @@ from shlex import quote
 from typing import Any
 
 from tallystick.errors import AskError, InputError
-from tallystick.table.cells import as_number, identifier
+from tallystick.table.cells import as_number, identifier, literal
 from tallystick.table.engines import lazily
 from tallystick.table.reading_names import COUNT_NAMES, ROLE_NAMES, plain
 from tallystick.table.roles import Roles
@@ -354,3 +354,65 @@ def _items(table: Table, roles: Roles) -> list[str]:
     held = {*roles.holders(), *table.left_out, *table.doubtful}
     free = [name for name in table.columns if name not in held]
     return [name for name in free if plain(name) in ROLE_NAMES["item"]]
+
+
+# What stands below the rows of a sheet: blank lines, and rows that sum up the others.
+#
+# A row called Total or Average is no item. Counted as one, a total of 144 among cells of 0 and 1
+# turns a clear difference into none.
+
+
+_SUMS = (
+    *("total", "totals", "grand total", "subtotal", "sum", "average", "avg", "mean", "median"),
+    *("overall", "count", "std", "stdev", "all", "accuracy", "score", "summary"),
+    *("summe", "gesamt", "durchschnitt", "mittelwert", "somme", "moyenne", "promedio", "media"),
+)
+"""How people head such a row, in lower case, without a colon."""
+
+_MOST_SUMS, _FEWEST_ITEMS = 3, 5
+_MOST_BYTES = 64_000_000
+"""Size of a file up to which somebody may have written a line below its rows."""
+
+
+def without_summary(table: Table, given: Roles) -> Table:
+    """Return *table* without blank lines at its end, and without totals and means below its rows.
+
+    Only rows at the very end are left out. A total is known by the column of items, and only where
+    no other row is called so.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> rows = pa.table({"id": ["a", "b", "c", "d", "e", "Total"], "new": [1, 0, 1, 1, 0, 3]})
+    >>> table = without_summary(scan(rows), Roles())
+    >>> table.query("select count(*) from rows"), table.notes
+    ([(5,)], ("left out below the rows, as they sum up the others: 'Total'",))
+    """
+    size = sum(path.stat().st_size for path in table.files if path.is_file())
+    if size > _MOST_BYTES or not table.columns:
+        return table
+    usual = [name for name in table.columns if plain(name) in ROLE_NAMES["item"]]
+    item = identifier(given.item or next(iter(usual), table.columns[0]))
+    some = ", ".join(f"{identifier(name)}::varchar" for name in table.columns)
+    sums = f"rtrim(lower(trim({item}::varchar)), ': ') in ({', '.join(map(literal, _SUMS))})"
+    numbered = (
+        f"(select row_number() over () as place, {item}::varchar as cell, coalesce({some}, null) as"
+        f" filled, {sums} as sums from rows)"
+    )
+    [(rows, last)] = table.query(
+        f"select count(*), max(place) filter (filled is not null) from {numbered}"
+    )
+    found = table.query(
+        f"select place, cell from {numbered} where sums order by place limit {_MOST_SUMS + 1}"
+    )
+    last = rows if last is None or not table.files else last
+    left, notes = last - len(found), table.notes
+    if last < rows:
+        notes = (*notes, f"blank lines at the end: {rows - last:,}, left out")
+    below = [place for place, _ in found] == list(range(left + 1, last + 1))
+    if below and 0 < len(found) <= _MOST_SUMS and left >= _FEWEST_ITEMS:
+        cells, last = ", ".join(repr(cell.strip()) for _, cell in found), left
+        notes = (*notes, f"left out below the rows, as they sum up the others: {cells}")
+    if last == rows:
+        return table
+    return replace(table, relation=table.derive(f"select * from rows limit {last}"), notes=notes)

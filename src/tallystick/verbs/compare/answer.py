@@ -37,7 +37,7 @@ from tallystick.table import (
     identifier,
 )
 from tallystick.table.engines import first_repeat_in, lazily, rows_fit
-from tallystick.table.log_runs import Loss
+from tallystick.table.logs import Loss
 from tallystick.table.weights import refuse_weight
 from tallystick.verbs.compare.asks import (
     left_out_warning,
@@ -145,11 +145,11 @@ def labelling(data: Data, question: CompareQuestion, *strata: Any) -> Any:
     return task_of(data, question, *strata)
 
 
-def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
+def cases_of(result: Result, data: Data) -> Cases | None:
     """Return the items behind the answer, for the page."""
     from tallystick.verbs.compare.labels import cases_of as found
 
-    return found(result, data, texts=texts)
+    return found(result, data)
 
 
 CAPABILITY: Capability[Any] = Capability(

@@ -18,7 +18,7 @@ from tallystick.errors import InputError
 from tallystick.stats.replicates import item_values
 from tallystick.table import Data, Door, Label, Moments, identity, is_missing, read
 from tallystick.table.cells import in_order
-from tallystick.table.log_runs import Loss
+from tallystick.table.logs import Loss
 from tallystick.verbs.compare.asks import (
     left_out_warning,
     no_item_in_common,

@@ -290,14 +290,14 @@ def _answer(where: Standing, task: LabelTask, anytime: str) -> list[str]:
                 return [f"Nothing is labelled yet: {_or(open_)} may be {best}."]
             lead = "".join(f" ({_lead(one)})" for one in where.measures)
             return [f"Undecided after {labels}: {_or(open_)} may be {best}{lead}."]
-        spare = where.left
+        spare = where.progress.left
         rest = f" {count(spare)} further items were not needed." if spare else ""
         if where.winner == "neither":
             return [f"Neither {' nor '.join(names)} is better: all {labels} are in."]
         best = (
             "better" if len(names) == 2 and not where.best else _NEARLY.format(task.epsilon * 100)
         )
-        sure = "certain, on these items" if where.certain else anytime
+        sure = "certain, on these items" if where.progress.certain else anytime
         return [f"{where.winner} is {best} ({sure}), after {labels}.{rest}"]
     if not where.read.n:
         return [f"Nothing is labelled yet; {count(task.strata.n_items)} items can be drawn."]
@@ -347,8 +347,8 @@ def needed_of(where: Standing, task: LabelTask) -> Needed | None:
     """Return how many labels would settle it; None if it is settled."""
     if where.stop in ("precision", "verdict", "certain"):
         return None
-    if where.forecast is not None and where.forecast > where.left:
-        return Needed(None, f"items: only {count(where.left)} of these are left to label")
+    if where.forecast is not None and where.forecast > where.progress.left:
+        return Needed(None, f"items: only {count(where.progress.left)} of these are left to label")
     if _unit(task) == "item":
         return Needed(where.forecast, "items that label draws, with the outputs of every system")
     return Needed(where.forecast, "labels on items that label draws")

@@ -69,18 +69,16 @@ def shown_columns(
 
 def _tells_apart(data: Data, show: Sequence[str]) -> bool:
     """Say whether some column besides the item differs between the outputs of an item."""
-    item, system = data.roles.item, data.roles.system
+    item = data.roles.item
     others = [name for name in show if name != item]
-    if not others or item is None or system is None:
+    if not others or item is None:
         return False
-    looked = f"select * from rows limit {_LOOKED}"
-    many = " or ".join(f"count(distinct {identifier(name)}) > 1" for name in others)
-    rows = data.table.query(
-        f"select count(*), count(*) filter (differ) from (select {many} as differ from ({looked})"
-        f" group by {identifier(item)} having count(distinct {identifier(system)}) > 1)"
-    )
-    items, differ = rows[0]
-    return not items or differ > 0
+    columns = ", ".join(map(identifier, (item, *others)))
+    outputs: dict[Any, list[Any]] = {}
+    for named, *cells in data.table.query(f"select {columns} from rows limit {_LOOKED}"):
+        outputs.setdefault(named, []).append(cells)
+    several = [cells for cells in outputs.values() if len(cells) > 1]
+    return not several or any(one != cells[0] for cells in several for one in cells)
 
 
 def blindness(names: Sequence[str]) -> str:
@@ -260,8 +258,8 @@ class RowCells:
 
 
 _HELP = (
-    "s skip · u undo · n note · l list my answers · c 7 correct answer 7 · q stop (everything is"
-    " saved) · ? this help"
+    "s skip · n note · l list my answers · c 7 correct answer 7 · q stop (everything is saved)"
+    " · ? this help"
 )
 
 
@@ -293,27 +291,17 @@ def label_in_terminal(
     """
     given = 0
     earlier: Ask | None = None
-    first = work.session.head.readers[0]
-    _say(out, _HELP)
-    _say(out, work.blindness)
+    _say(out, _HELP, work.blindness)
     while True:
-        ask, earlier = earlier, None
+        ask = earlier or _next(work, reader, batch)
         if ask is None:
-            waiting = work.session.open_asks(reader)
-            if not waiting and reader == first:
-                if work.standing().stop is not None:
-                    _say(out, "Nothing more is needed.")
-                    return given
-                waiting = list(work.next(batch))
-            if not waiting:
-                _say(out, "Nothing is left to label.")
-                return given
-            ask = waiting[0]
+            more = work.standing().stop is None
+            _say(out, "Nothing is left to label." if more else "Nothing more is needed.")
+            return given
         [cells] = work.shown([ask])
         _say(out, f"\n{ask.number + 1} of {len(work.session.asks)}")
         for name, cell in zip(work.session.head.show, cells, strict=True):
-            _say(out, f"{name}:")
-            _say(out, _wrapped(cell))
+            _say(out, f"{name}:", _wrapped(cell))
         _say(out, f"{work.session.head.ask} {_choices(work)}")
         try:
             earlier = _one(work, ask.number, reader, lines, out)
@@ -322,14 +310,21 @@ def label_in_terminal(
         given += earlier is None
 
 
+def _next(work: Work, reader: str, batch: int | None) -> Ask | None:
+    """Return what this reader reads next, drawing a batch if the first has none left."""
+    waiting = work.session.open_asks(reader)
+    if not waiting and reader == work.session.head.readers[0] and work.standing().stop is None:
+        waiting = list(work.next(batch))
+    return waiting[0] if waiting else None
+
+
 def _one(work: Work, ask: int, reader: str, lines: Callable[[], str], out: TextIO) -> Ask | None:
     """Take one answer, or return the ask to show instead; EOFError where the reader stops."""
     began, note = time.monotonic(), ""
     while True:
         word = lines().strip()
         key, _, rest = word.lower().partition(" ")
-        rest = rest.strip()
-        if key in ("q", "quit") and not rest:
+        if word.lower() in ("q", "quit"):
             raise EOFError
         if word == "?":
             _say(out, _HELP)
@@ -337,16 +332,11 @@ def _one(work: Work, ask: int, reader: str, lines: Callable[[], str], out: TextI
             for one, answer in work.given(reader):
                 label = "skip" if answer.skipped else str(answer.label)
                 _say(out, f"{one.number + 1}: {one.item or one.row + 1}: {label}")
-        elif key == "c" and rest.isdecimal():
+        elif key == "c" and rest.strip().isdecimal():
             found = [one for one, _ in work.given(reader) if one.number == int(rest) - 1]
             if found:
                 return found[0]
             _say(out, f"You have not answered {rest}: l lists your answers.")
-        elif word.lower() == "u":
-            undone = work.undo(reader)
-            _say(out, "There is nothing to undo." if undone is None else "Undone.")
-            if undone is not None:
-                return work.session.asks[undone.ask]
         elif key in ("n", "note"):
             note = word.partition(" ")[2].strip() or lines().strip()
             _say(out, "The note goes with the answer.")
@@ -393,7 +383,8 @@ def _wrapped(cell: str) -> str:
     )
 
 
-def _say(out: TextIO, text: str) -> None:
+def _say(out: TextIO, *texts: str) -> None:
     # Cells are foreign: characters that steer a terminal are written out, line by line.
-    out.write("\n".join(harmless(line) for line in text.split("\n")) + "\n")
+    lines = [line for text in texts for line in text.split("\n")]
+    out.write("\n".join(map(harmless, lines)) + "\n")
     out.flush()

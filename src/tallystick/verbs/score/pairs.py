@@ -19,7 +19,7 @@ from tallystick._rng import as_rng
 from tallystick.results import Claims, Interval, Unknown
 from tallystick.sampling.duels import SessionOrder
 from tallystick.stats.adverse_binary import Ends
-from tallystick.stats.anytime import betting
+from tallystick.stats.anytime import betting_ends
 from tallystick.stats.certified import CertifiedRows, LabelRange, label_range
 from tallystick.stats.few_labels import FewPairs, holm_pairs
 from tallystick.stats.pairs import agreeing
@@ -199,7 +199,7 @@ def _certified_ends(
         for side, places in enumerate((a, b)):
             for s in np.unique(places):
                 mine = places == s
-                ends[side][:, mine] = levels[s](alpha[mine] / 2)[1:]
+                ends[side][:, mine] = levels[s](alpha[mine] / 2)
         (low_a, high_a), (low_b, high_b) = ends
         return low_a - high_b, high_a - low_b
 
@@ -214,14 +214,7 @@ def _of_differences(
         rows = CertifiedRows.of(labels, judged[:, m][:, order], list(judged), bounds=(-1.0, 1.0))
         return rows.ends
 
-    def new(alpha: Floats) -> Ends:
-        found = [
-            betting(row, alpha=float(level), bounds=(-1.0, 1.0))[0]
-            for row, level in zip(labels, alpha, strict=True)
-        ]
-        return np.array([one.low for one in found]), np.array([one.high for one in found])
-
-    return new
+    return lambda alpha: betting_ends(labels, alpha, bounds=(-1.0, 1.0))
 
 
 # Preferences: each win rate is tested against one half.
@@ -249,7 +242,7 @@ def win_pairs(
 
     def at(level: Floats) -> Ends:
         if levels:
-            ends = [one(level[i : i + 1])[1:] for i, one in enumerate(levels)]
+            ends = [one(level[i : i + 1]) for i, one in enumerate(levels)]
             low, high = np.array(ends).reshape(-1, 2).T
         else:
             low, high = found.few.mean_levels(level)
