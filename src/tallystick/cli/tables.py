@@ -192,7 +192,6 @@ def follow(call: Call) -> None:
         truth=roles.truth,
         missing=rules.missing,
         coerce=rules.coerce,
-        block=question.block,
     )
     if question.state is not None:
         load_state(stream, question.state)

@@ -14,6 +14,8 @@ from tallystick.report.grid import Grid, grid
 from tallystick.results import Result, harmless, slice_lines
 
 MOST_ROWS = 40
+MOST_BELOW = 15
+"""Rows of a second table: the page has the others."""
 PIPE_WIDTH = 100
 """Columns of text in a pipe or a file."""
 
@@ -110,19 +112,22 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
         _wrapped(pen, text, style, hanging="      " if text == opening.next else "")
     if opening.next and result.label_command:
         pen.say(f"      {result.label_command}")
-    sections = result.folds()
-    rows, units = (sections[0].rows, sections[0].units) if sections else ((), {})
-    table = grid(rows, units, most=most)
-    if table.rows:
-        pen.say("")
-        pen.draw(table)
-        if table.total > len(table.rows):
-            pen.say(f"… the first {len(table.rows)} of {table.total:,} rows", "dim")
+    promise = ""
+    for place, section in enumerate(result.folds()):
+        if place and not section.at_once:
+            continue
+        table = grid(section.rows, section.units, most=min(most, MOST_BELOW) if place else most)
+        promise = promise or table.promise
+        if table.rows:
+            pen.say("")
+            pen.draw(table)
+            if table.total > len(table.rows):
+                pen.say(f"… the first {len(table.rows)} of {table.total:,} rows", "dim")
     pen.say("")
     if result.basis:
         _wrapped(pen, result.basis, "")
     else:
-        promise = f"Intervals: {table.promise}. " if table.promise else ""
+        promise = f"Intervals: {promise}. " if promise else ""
         _wrapped(pen, f"{promise}{result.rests_on()}".strip(), "")
     for text in result.warnings:
         _wrapped(pen, f"! {text}", "yellow", hanging="  ")
