@@ -39,9 +39,7 @@ def test_a_stream_is_known_by_its_content(in_process, votes):
 
 def test_an_allowed_overlap_is_said_in_the_result_and_in_what_is_saved(in_process, votes, tmp_path):
     counted(in_process, votes, "t.tally")
-    done = in_process(
-        "merge", "t.tally", "t.tally", "-o", "both.tally", "--allow-overlap", "--json"
-    )
+    done = in_process(*"merge t.tally t.tally -o both.tally --allow-overlap --json".split())
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["n_items"] == 8
     assert json.loads(done.stdout)["warnings"] == [

@@ -34,7 +34,7 @@ def test_two_spellings_of_one_label_are_refused_unless_coerced(tallystick):
 
 def test_items_come_back_with_their_pattern_and_formulas_are_escaped(tallystick, tmp_path):
     done = tallystick(
-        "tally", "-", "--item", "id", "--items-out", "items.csv", stdin="id,a\n=1+1,x\nb,x\nc,y\n"
+        *"tally - --item id --items-out items.csv".split(), stdin="id,a\n=1+1,x\nb,x\nc,y\n"
     )
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader((tmp_path / "items.csv").read_text(encoding="utf-8").splitlines()))
