@@ -168,7 +168,7 @@ def _may_answer(capability: Capability[Any], data: Data, options: Mapping[str, A
 # The items behind the first answer of an audit that has any.
 
 
-def cases_of(result: AuditResult, data: Data, *, texts: bool = True) -> Cases | None:
+def cases_of(result: AuditResult, data: Data) -> Cases | None:
     """Return the items of the first section that lists some, said with its question."""
     by_verb = {one.verb: one for one in capabilities()}
     for part in result.sections:
@@ -179,7 +179,7 @@ def cases_of(result: AuditResult, data: Data, *, texts: bool = True) -> Cases | 
         own = {field.name for field in fields(one.question)}
         reading = {name: value for name, value in options.items() if name not in own}
         # The whole table, since texts have no role and were left out of the answer's columns.
-        found = one.cases(part, read(data.table, one.door, **reading), texts=texts)
+        found = one.cases(part, read(data.table, one.door, **reading))
         if found is not None and found.cases:
             return replace(found, line=f"{part.verb.capitalize()}: {found.line}")
     return None
