@@ -163,7 +163,6 @@ def test_position_bias_takes_two_columns_in_the_order_they_are_named(tallystick)
         (("--prevalence", "a=.9,1.5"), "within (0, 1)"),
         (("--prevalence", "nobody=.1,.2"), "'nobody'"),
         (("--known", "absent.json"), "absent.json"),
-        (("--method", "majority", "--certified"), "certified has no effect with method majority"),
         (
             ("--method", "majority", "--prevalence", "a=.3,.4"),
             "prevalence has no effect with method majority",

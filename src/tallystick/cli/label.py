@@ -252,7 +252,7 @@ def _plan(
     asked = own.asked
     door = Door(verb="judge", want="judges", repeats=True)
     names: tuple[str, ...] = ("judge", "prevalence", "score")
-    fields_ = dict[str, Any]()
+    fields_: dict[str, Any] = {}
     if asked is not None:
         door, names, fields_ = label_question(asked).door, (asked,), own.fields()
     with working("reading"):
