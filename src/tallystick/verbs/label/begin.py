@@ -408,7 +408,7 @@ def _no_random_draw(task: LabelTask, units: Ints) -> str | None:
         counts=np.concatenate([all_of - own, own]),
     )
     found = label_doubt([look])
-    return None if found is None else f"{found.seen}. They are taken as labels of unknown origin"
+    return None if found is None else f"{found.shown}. They are taken as labels of unknown origin"
 
 
 _KNOWN = 10
