@@ -50,7 +50,7 @@ from tallystick.table.scanning import scan
 from tallystick.table.session import SESSIONS, Session
 from tallystick.table.session_rows import join_session
 from tallystick.table.shapes import chosen_metric, find_outputs
-from tallystick.table.sources import check_names, missing_column
+from tallystick.table.sources import check_names
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 from tallystick.table.truth import join_old, join_truth
@@ -170,7 +170,7 @@ def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: L
         held = read_runs(runs, layout, roles, missing=rules.missing)
         # What is ignored in the files is gone by now, and need not be a run.
         ignore = [one for one in _several(layout.ignore) if fnmatch.filter(held.columns, one)]
-        layout = replace(layout, ignore=tuple(ignore), declared=())
+        layout = replace(layout, ignore=tuple(ignore))
         # The columns of the files are gone: what they said is in the table that they make.
         roles = replace(roles, item=None, truth=None)
     else:
@@ -200,11 +200,6 @@ def _decided(
     held: Any, door: Door, roles: Roles, layout: Layout, rules: LabelRules, name: str
 ) -> Data:
     """Decide what the columns are of whatever was opened."""
-    if layout.declared and isinstance(held, Tally | Table):
-        columns = held.names if isinstance(held, Tally) else held.columns
-        for column in layout.declared:
-            if not fnmatch.filter(columns, column) and column not in columns:
-                raise InputError(missing_column(column, columns, getattr(held, "source", name)))
     if isinstance(held, Tally):
         return _spelled(_counted(held, door, roles, layout, rules, name), door)
     if isinstance(held, Table):
@@ -294,6 +289,10 @@ def _whole(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelR
         table = without_summary(table, given)
     if door.outputs or (door.want == "models" and given.truth is None):
         table = with_plain_numbers(table, rules.missing)
+    judge = None if door != Door() or table.known else _column_of_judges(table, layout)
+    if judge is not None:
+        votes = Door(verb="judge", want="judges")
+        return _tabled(table, votes, given, replace(layout, judge=judge), rules)
     return _spelled(_tabled(table, door, given, layout, rules), door)
 
 
@@ -306,11 +305,6 @@ def _spelled(data: Data, door: Door) -> Data:
 def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
     """Decide about a table, in one order: outputs, truth file, shape, roles, items, defaults."""
     table, given, session = _joined(table, door, given, layout)
-    absent = given.truth if layout.truth_elsewhere and given.truth not in table.columns else None
-    if absent is not None:
-        note = f"{table.source} has no column {absent!r}: the truth is that of"
-        table = replace(table, notes=(*table.notes, f"{note} {layout.truth_elsewhere}"))
-        given = replace(given, truth=None)
     # A pivoted table has columns that are not here yet: what is not found is refused further down.
     left = _several(layout.ignore)
     aside = [name for name in table.columns if any(fnmatch.fnmatchcase(name, one) for one in left)]
@@ -319,15 +313,11 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         roles = assign(table, given, coerce=rules.coerce)
         return Data(held=table, roles=roles, rules=rules, source=table.source, notes=table.notes)
     if door.verb and not table.known:
-        truth = "named" if session is not None or absent is not None else "any"
-        data = _by_rules(table, door, given, layout, rules, truth == "any")
-        return replace(data, truth_elsewhere=absent, session=session)
-    if door == Door() and not table.known and _is_named_long(table, layout):
-        counted = Door(verb="judge", want="judges")
-        return _by_rules(table, counted, given, replace(layout, shape="long"), rules, True)
+        data = _by_rules(table, door, given, layout, rules, session is None)
+        return replace(data, session=session)
     # What a source knows of itself, such as which columns are runs, is not looked for.
     table_roles = assign(table, _by_name(_as_known(given, table), table, door), coerce=rules.coerce)
-    table, roles, notes = _with_items(table, table_roles, door, layout)
+    table, roles, notes = _with_items(table, table_roles, door)
     notes = (*table.notes, *notes, *_unmatched(table, roles, rules, door))
     unused: Mapping[str, str] | None = None if door.want is None else {}
     return Data(
@@ -336,21 +326,23 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         rules=rules,
         source=table.source,
         notes=notes,
-        truth_elsewhere=absent,
         session=session,
         unused=unused,
         long=table.long,
     )
 
 
-def _is_named_long(table: Table, layout: Layout) -> bool:
-    """Say whether each row is one vote: the caller says so, or all three columns are called so."""
-    if layout.shape != "auto" or layout.judge or layout.vote:
-        return layout.shape != "wide"
-    columns = {plain(name) for name in table.columns}
+def _column_of_judges(table: Table, layout: Layout) -> str | None:
+    """Return the column of judges where each row is one vote: the caller says so, or items, judges
+    and votes are all called so.
+    """
+    columns = {plain(name): name for name in table.columns}
     votes = (*VOTE_TIERS[0], *VOTE_TIERS[1])
-    held = [columns & {*names} for names in (ROLE_NAMES["item"], ROLE_NAMES["judge"], votes)]
-    return all(held) and not columns & {*ROLE_NAMES["system"]}
+    names = (ROLE_NAMES["item"], ROLE_NAMES["judge"], votes)
+    called = all(columns.keys() & {*one} for one in names)
+    if layout.vote is None and (not called or columns.keys() & {*ROLE_NAMES["system"]}):
+        return layout.judge
+    return layout.judge or next((columns[one] for one in names[1] if one in columns), None)
 
 
 def _by_rules(
@@ -366,14 +358,13 @@ def _by_rules(
     roles = assign(table, found.roles, coerce=rules.coerce)
     if layout.ignore:
         expand(layout.ignore, table, roles.holders())
-    repeats = door.repeats or layout.rows_are_items
     grades = door.outputs and len(roles.systems) != 2
     beside = roles.columns("system", "criterion") if door.outputs else ()
-    if (grades or not repeats) and roles.count is None:
+    if (grades or not door.repeats) and roles.count is None:
         table, said = without_copies(table, roles, beside)
         notes = (*notes, *said)
     if roles.item is not None:
-        find_item(table, roles, repeats=repeats)
+        find_item(table, roles, repeats=door.repeats)
     notes = (*table.notes, *notes, *found.notes, *_unmatched(table, roles, rules, door))
     return replace(found, held=table, roles=roles, source=table.source, notes=notes)
 
@@ -403,7 +394,14 @@ def asked_of(door: Door, given: Roles, *, truth: bool = True) -> Asked:
     # Two systems of which every vote prefers one: the votes are labels.
     verb = "judge" if len(given.systems) == 2 and door.outputs else door.verb
     want = door.want or "judges"
-    return Asked(verb=verb, want=want, reads=door.reads, truth=truth, collects=door.collects)
+    return Asked(
+        verb=verb,
+        want=want,
+        reads=door.reads,
+        long=door.pivots,
+        truth=truth,
+        collects=door.collects,
+    )
 
 
 def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tuple[str, ...]:
@@ -417,15 +415,12 @@ def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tup
     return (*notes, *unmatched(table, list(roles.models), words, option="--never-true"))
 
 
-def _with_items(
-    table: Table, roles: Roles, door: Door, layout: Layout
-) -> tuple[Table, Roles, tuple[str, ...]]:
+def _with_items(table: Table, roles: Roles, door: Door) -> tuple[Table, Roles, tuple[str, ...]]:
     """Return the table with each row once, the roles with its items, and notes."""
-    repeats = door.repeats or layout.rows_are_items
     said: tuple[str, ...] = ()
-    if not (repeats or door == Door()) and roles.count is None:
+    if not (door.repeats or door == Door()) and roles.count is None:
         table, said = without_copies(table, roles, ())
-    roles, notes = find_item(table, roles, repeats=repeats)
+    roles, notes = find_item(table, roles, repeats=door.repeats)
     return table, roles, (*said, *notes)
 
 
@@ -499,13 +494,14 @@ def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRule
         # These need every row of the columns, which only the local engine does.
         return _whole(scan(fetch(frame, beginning.columns, why)), door, given, layout, rules)
     glance = scan(drawn)
-    seen = _tabled(glance, door, given, replace(layout, shape="wide", judge=None, vote=None), rules)
+    wide = door if door == Door() else replace(door, pivots=False)
+    seen = _tabled(glance, wide, given, replace(layout, judge=None, vote=None), rules)
 
     # What the sample does not show is no news: the tokens may stand further down.
     unseen = unmatched(glance, _cells(glance, seen.roles), rules.missing) if rules.missing else ()
     notes = tuple(note for note in seen.notes if note not in unseen)
     seen = replace(seen, held=frame, source="the frame", notes=notes, all_columns=glance.columns)
-    return seen if door.repeats or layout.rows_are_items else _with_single_items(seen, given)
+    return seen if door.repeats else _with_single_items(seen, given)
 
 
 def _changes_rows(glance: Table, door: Door, given: Roles, layout: Layout) -> bool:
@@ -526,7 +522,7 @@ def _with_single_items(data: Data, given: Roles) -> Data:
     if given.item is not None:
         raise InputError(
             f"duplicate item {twice[0]!r} in column {item!r}: keep one row per item. If each row is"
-            " one vote, say --shape long"
+            " one vote, name the column of judges (--judge)"
         )
     note = (
         f"column {item!r} is named like the items but repeats or has blanks, so every row counts"
