@@ -300,7 +300,7 @@ def _columns(
         if flag.replace("-", "_") in of.reads:
             taken.update(part for value in values for part in value.split(","))
     named = {word.partition("=")[0].removeprefix("--") for word in words} | set(given)
-    if named & {"shape", "judge", "vote"}:
+    if named & {"judge", "vote"}:
         return words  # a long table: the caller says what its columns are
     wanted = of.door.want
     if wanted is not None and wanted not in named:
@@ -349,8 +349,7 @@ def counts_suffice(call: Call, table: StreamTable) -> bool:
         return False
     if getattr(call.question, "stop_early", False):
         return False  # takes the items in an order
-    layout = set(call.reading) & {"shape", "judge", "vote", "separator", "metric", "columns"}
-    if layout - {"shape"} or call.reading.get("shape", "auto") != "auto":
+    if set(call.reading) & {"judge", "vote", "separator", "metric", "columns"}:
         return False
     # A column that rows would be read by, such as a weight, is not in the counts.
     known = {
