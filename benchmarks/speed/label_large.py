@@ -94,11 +94,6 @@ def measured(folder: Path, table: str, *goal: str, whole: bool = False) -> list[
     }
     for step, words in steps.items():
         rows.append({"table": what, "step": step} | ran(folder, "--session", "s.label", *words))
-    (folder / "s.label.rows").unlink()
-    rows.append(
-        {"table": what, "step": "--next 20, nothing kept"}
-        | ran(folder, "--session", "s.label", "--next", "20", "--out", "batch.csv")
-    )
     rows.append({"table": what, "step": "next 20, session open"} | drawn(session))
     return rows
 
@@ -160,13 +155,9 @@ def main() -> None:
         f"A session on {ITEMS:,} items of {SYSTEMS} systems with {JUDGES} judges",
         rows,
         notes=[
-            "Each step but one is a command: it starts, sees that the table is the one that the"
-            " session was drawn from, and ends. libraries alone: Python starts, loads what a step"
+            "Each step but one is a command: it starts, reads the table and checks that the session"
+            " was drawn from it, and ends. libraries alone: Python starts, loads what a step"
             " with labels needs, and does nothing",
-            "begin reads the table and keeps the pattern of each row in s.label.rows, for tables"
-            " of 100,000 rows or more; for CSV also the cells that readers see. It counts while"
-            " size, time, inode and a sample of the bytes of the table are the same; otherwise,"
-            " or if it was deleted (nothing kept), the table is read and checked in full",
             "status --json names the command for the capability's own result instead of running"
             " it, for tables of more than 200,000 rows (score took 78 s and 2.4 GB here)",
             "next 20, session open: the second batch of an open session, as the page or a queue"

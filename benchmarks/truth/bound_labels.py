@@ -115,8 +115,8 @@ def measured(
                 ends[one.metric].append((one.interval.low, one.interval.high, alone))
         if "auc" in metrics:
             yes = found.truth[picked] == CLASS
-            area = adverse_auc(found.score[picked][yes], found.score[picked][~yes], alpha=0.05)
-            ends["auc"].append((area.interval.low, area.interval.high, np.nan))
+            area = adverse_auc(found.score[picked][yes], found.score[picked][~yes], alpha=0.05)[1]
+            ends["auc"].append((area.low, area.high, np.nan))
     out = {}
     for metric in metrics:
         value = true_value(found, metric)

@@ -1,11 +1,11 @@
 """Few labels, many grades: what the one rule covers, and how wide it is beside other rules.
 
-    python -m benchmarks.truth.few_labels --out DIR --write [--draws 150] [--seed 1] [--only NAME]
-    python -m benchmarks.truth.few_labels --part 3/16 --out DIR
+    python -m benchmarks.truth.few_labels --out DIR [--cells 8] [--draws 150] [--jobs 16] [--write]
 
-Nothing but NumPy and SciPy is needed. The first call makes both tables, about an hour of one core.
-Each row is kept in DIR as soon as it is done, so a call that was stopped goes on where it was; parts
-may be made elsewhere and copied into DIR.
+Nothing but NumPy and SciPy is needed, and ``src`` on the path. It makes both tables, about an hour
+of one core. Each row is kept in DIR as JSON as soon as it is done, so a call that was stopped goes
+on where it was; rows made elsewhere are copied into DIR. Give every process one thread
+(``OMP_NUM_THREADS=1``).
 
 Labels are drawn again and again from populations whose truth is known. Every family has populations
 of its own; a cell is one population at one number of labels. Cells with the lowest coverage are
@@ -21,9 +21,10 @@ import argparse
 import csv
 import gzip
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -33,12 +34,13 @@ from scipy.special import expit, ndtri, stdtrit
 
 from benchmarks.record import record
 from benchmarks.truth import score_peers as peers
-from tallystick.stats.adverse_binary import adverse_shares, graded_strata
+from tallystick.stats.adverse_binary import adverse_mean, graded_strata
 from tallystick.stats.few_labels import Rows, accuracies, fit
 
 Rng = np.random.Generator
 Array = np.ndarray
 Ends = tuple[Array, Array]
+RowMakers = dict[str, Callable[[], dict[str, Any]]]
 
 OURS, ALONE, PLAIN, SECOND, PPI = "ours", "labels only", "Wilson; t", "second version", "PPI++"
 AGAIN = 3000
@@ -172,26 +174,24 @@ def plain(y: Array, size: int, pass_fail: bool) -> Ends:
 
 def second(y: Array, every: Array, at: Array) -> Ends:
     codes = graded_strata(every)
-    sizes = np.bincount(codes)
-    labelled = np.bincount(codes[at], minlength=sizes.size)
-    passes = np.bincount(codes[at], weights=y[0], minlength=sizes.size)
-    return adverse_shares(sizes[None], labelled[None], passes[None])[1]
+    found = adverse_mean(y[0], codes[at], np.bincount(codes), pass_fail=True).interval
+    return np.array([found.low]), np.array([found.high])
 
 
 def mean_cells(rng: Rng, options: argparse.Namespace) -> Iterator[Cell]:
     for pass_fail, family in ((True, "pass/fail"), (False, "grades")):
         for n in (300, 2000):
-            for _ in range(options.populations):
+            for _ in range(options.cells):
                 population = topics(rng, n, pass_fail=pass_fail)
                 yield from (mean_cell(family, population, m) for m in (10, 20, 50, 100))
-    for _ in range(2 * options.populations):
+    for _ in range(2 * options.cells):
         population = lenient(rng, 1000)
         yield from (mean_cell("lenient judge", population, m) for m in (10, 15, 20, 30, 50))
-    for _ in range(options.populations // 2):
+    for _ in range(options.cells // 2):
         population = lenient(rng, 1000, 0.2)
         yield from (mean_cell("hard: errs 20% one way", population, m) for m in (15, 20, 30))
     for pass_fail, family in ((True, "new, pass/fail"), (False, "new, grades")):
-        for _ in range(options.populations):
+        for _ in range(options.cells):
             population = topics(rng, 20_000, pass_fail=pass_fail)
             for n, m in ((60, 20), (60, 50), (300, 20), (300, 100)):
                 yield mean_cell(family, population, m, new=n)
@@ -277,7 +277,7 @@ def in_documents(rng: Rng, sizes: Array, *, pass_fail: bool) -> Population:
 
 def design_cells(rng: Rng, options: argparse.Namespace) -> Iterator[Cell]:
     for pass_fail, what in ((True, "pass/fail"), (False, "grades")):
-        for place in range(options.populations):
+        for place in range(options.cells):
             population = topics(rng, 1000, pass_fail=pass_fail)
             for m in (10, 20, 50, 100):
                 yield unequal_cell(f"probabilities x 4, {what}", population, m, 4, place % 3)
@@ -335,7 +335,7 @@ def of_systems(truth: Array, grades: Array, at: Array) -> Rows:
 
 def difference_cells(rng: Rng, options: argparse.Namespace) -> Iterator[Cell]:
     for pass_fail, what in ((True, "pass/fail"), (False, "grades")):
-        for _ in range(options.populations):
+        for _ in range(options.cells):
             truth, grades = systems(
                 rng, 400, np.array([0.0, rng.choice([0.0, 0.3, 0.8])]),
                 pass_fail=pass_fail, skill=float(rng.choice([0.1, 1.0, 2.5])),
@@ -437,12 +437,12 @@ def accuracy_cells(rng: Rng, options: argparse.Namespace) -> Iterator[Cell]:
         *((2, kind) for kind in ("independent", "copies", "family", "lenient", "abstain")),
         *((4, kind) for kind in ("independent", "copies", "family", "abstain")),
     ):
-        for _ in range(max(2, options.populations // 3)):
+        for _ in range(max(2, options.cells // 3)):
             votes, truth = panel(rng, 600, classes, kind)
             for m in (20, 50, 100):
                 yield accuracy_cell(f"accuracy, {classes} classes, {kind}", votes, truth, m)
     for kind in ("independent", "abstain"):
-        for _ in range(max(2, options.populations // 3)):
+        for _ in range(max(2, options.cells // 3)):
             votes, truth = panel(rng, 600, 4, kind)
             yield from (
                 gap_cell(f"difference of accuracies, {kind}", votes, truth, m)
@@ -542,33 +542,34 @@ def named_rng(seed: int, name: str, m: int) -> Rng:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(crc32(name.encode()), m)))
 
 
-def measured(
-    rows: Mapping[str, Callable[[], dict[str, Any]]], options: argparse.Namespace
-) -> list[dict[str, Any]]:
-    """Make the rows of this part, or all; with ``--out`` those that lie there are not made again."""
-    part, parts = (int(one) for one in options.part.split("/"))
-    found = []
-    for place, (name, make) in enumerate(rows.items()):
-        path = Path(options.out or ".") / f"{crc32(name.encode()):08x}.json"
-        if options.out and path.exists():
-            found.append(json.loads(path.read_text(encoding="utf-8")))
-            continue
-        if place % parts != part - 1:
-            continue
-        found.append(make())
-        print(name, found[-1], flush=True)
-        if options.out:  # whole or not at all: the call may be stopped at any time
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.with_suffix(".part").write_text(json.dumps(found[-1]), encoding="utf-8")
-            path.with_suffix(".part").replace(path)
-    return found
+def measured(rows: RowMakers, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Make the rows that do not lie in the folder yet, in as many processes as asked for."""
+    folder = Path(options.out)
+    folder.mkdir(parents=True, exist_ok=True)
+    asked = f"{options.cells} {options.draws} {options.again} {options.runs} {options.seed}"
+    paths = {name: folder / f"{crc32(f'{name} {asked}'.encode()):08x}.json" for name in rows}
+    missing = [name for name, path in paths.items() if not path.exists()]
+
+    _TO_MAKE.update(rows)  # a forked process finds them there: populations are never sent
+    with get_context("fork").Pool(options.jobs) as pool:
+        for name, row in pool.imap_unordered(_make, missing, chunksize=1):
+            print(name, row, flush=True)
+            # Whole or not at all: the call may be stopped at any time.
+            paths[name].with_suffix(".part").write_text(json.dumps(row), encoding="utf-8")
+            paths[name].with_suffix(".part").replace(paths[name])
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths.values()]
 
 
-def cell_rows(
-    cells: list[Cell], options: argparse.Namespace
-) -> dict[str, Callable[[], dict[str, Any]]]:
+_TO_MAKE: RowMakers = {}
+
+
+def _make(name: str) -> tuple[str, dict[str, Any]]:
+    return name, _TO_MAKE[name]()
+
+
+def cell_rows(cells: list[Cell], options: argparse.Namespace) -> RowMakers:
     """Return one row per family and number of labels, to be made."""
-    rows: dict[str, Callable[[], dict[str, Any]]] = {}
+    rows: RowMakers = {}
     for family, m in dict.fromkeys((cell.family, cell.m) for cell in cells):
         some = [cell for cell in cells if (cell.family, cell.m) == (family, m)]
         rng = named_rng(options.seed, family, m)
@@ -611,18 +612,18 @@ def mean_of(found: list[dict[str, tuple[Array, Array]]], method: str, which: int
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--draws", type=int, default=150)
-    parser.add_argument("--again", type=int, default=AGAIN)
-    parser.add_argument("--populations", type=int, default=8)
+    parser.add_argument("--out", required=True, help="folder of rows that are done")
+    parser.add_argument("--cells", type=int, default=8, help="populations of a family")
+    parser.add_argument("--draws", type=int, default=150, help="of a cell")
+    parser.add_argument("--again", type=int, default=AGAIN, help="draws of a worst cell")
+    parser.add_argument("--runs", type=int, default=4000, help="of all pairs")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="")
+    parser.add_argument("--only", default="", help="families with this in their name")
     parser.add_argument(
         "--data", default=str(Path(__file__).resolve().parents[3] / "shared" / "data")
     )
     parser.add_argument("--write", action="store_true")
-    parser.add_argument("--runs", type=int, default=4000, help="of all pairs")
-    parser.add_argument("--part", default="1/1", help="measure every n-th row, from the i-th: i/n")
-    parser.add_argument("--out", default="", help="folder of rows that are done")
     options = parser.parse_args()
     seeds = iter(np.random.SeedSequence(options.seed).spawn(8))
     made = [
@@ -632,20 +633,17 @@ def main() -> None:
     cells = [cell for some in made for cell in some]
     cells += [*real_cells(options), *correlated_cells(np.random.default_rng(next(seeds)))]
     cells = [cell for cell in cells if options.only in cell.family]
-    rows = measured(cell_rows(cells, options), options)
-    pairs = measured(
-        {
-            f"all pairs, {name} {m}": partial(pairs_row, name, m, options.runs, options.seed)
-            for name in PAIRS
-            for m in (13, 30, 60)
-            if options.only in f"all pairs, {name}"
-        },
-        options,
-    )
-    if options.part != "1/1":
-        return
+    made_rows = cell_rows(cells, options)
+    pair_rows: RowMakers = {
+        f"all pairs, {name} {m}": partial(pairs_row, name, m, options.runs, options.seed)
+        for name in PAIRS
+        for m in (13, 30, 60)
+        if options.only in f"all pairs, {name}"
+    }
+    found = measured({**made_rows, **pair_rows}, options)
+    rows, pairs = found[: len(made_rows)], found[len(made_rows) :]
     notes = [
-        f"Seed {options.seed}, {options.populations} populations. With 0 draws again the worst cell"
+        f"Seed {options.seed}, {options.cells} populations of a family. With 0 draws again the worst cell"
         " was not drawn again.",
         "Width ratios: to Wilson or t, over cells where that covers at least .93.",
         "LLMBar: the method page does not name its judges. Of 15 prompts of GPT-4 and 10 triples, "

@@ -21,10 +21,10 @@ from benchmarks.record import record
 from benchmarks.truth.label_sets import Population, populations
 from tallystick.results import Interval, Unknown
 from tallystick.sampling.planned import mean_of
-from tallystick.sampling.tasks import RANDOM, LabelTask
+from tallystick.sampling.tasks import LabelTask
 from tallystick.stats.few_labels import Rows, fit
 from tallystick.table import Data, read
-from tallystick.table.session import SessionHead
+from tallystick.table.session import RANDOM, SessionHead
 from tallystick.verbs.label.begin import label_question, options_of, task_of
 from tallystick.verbs.label.plan import plan, rehearse
 

@@ -28,7 +28,7 @@ from tallystick.serve.queue import (
     either,
     plan_frame,
 )
-from tallystick.stats.adverse_binary import adverse_shares, vote_strata
+from tallystick.stats.adverse_binary import adverse_mean, vote_strata
 from tallystick.stats.few_labels import Rows, fit
 from tallystick.table.data import RowPatterns
 
@@ -174,12 +174,8 @@ def coverage(name: str, runs: int, seed: int) -> list[dict[str, object]]:
         others = np.setdiff1d(np.arange(N), rows)
         chance = np.where(truth[others] == 1, 0.01, 0.03)
         extra = np.concatenate((rows, others[rng.random(others.size) < chance]))
-        k, x = (
-            np.bincount(strata[one], minlength=sizes.size).astype(float)
-            for one in (extra, extra[truth[extra] == 1])
-        )
-        _, (least, most) = adverse_shares(sizes[None], k[None], x[None])
-        pairs = [(weighted.low, weighted.high), (float(least[0]), float(most[0]))]
+        drawn = adverse_mean(truth[extra], strata[extra], sizes, pass_fail=True).interval
+        pairs = [(weighted.low, weighted.high), (drawn.low, drawn.high)]
         for way, (low, high) in zip(hits, pairs, strict=True):
             hits[way].append(low - 1e-9 <= mean <= high + 1e-9)
             widths[way].append(high - low)

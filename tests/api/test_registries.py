@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
-from tallystick.errors import InputError
-from tallystick.report import kinds, page
+from tallystick.report import kinds, page_of
 from tallystick.report.chart import Plot
 from tallystick.report.kinds import Kind
 from tallystick.report.svg import Mark, Track, Tracks
 from tallystick.results import Figure, Result
 from tallystick.table import logs, scan
-from tallystick.table.log_runs import read_logs
 from tallystick.table.logs import FORMATS, LogFormat, Marks, ScoreFields
 
 
@@ -35,11 +31,6 @@ def test_a_toy_log_format_is_detected_and_read(monkeypatch, tmp_path):
         assert table.columns == ("item", "a", "b")
         assert table.relation.fetchall() == [("q1", 1.0, 1.0), ("q2", 0.0, 1.0)]
         assert table.notes[0] == "read as toy logs: 2 models on 2 items"
-
-
-def test_an_unknown_log_format_is_refused_with_the_known_ones():
-    with pytest.raises(InputError, match="'toy' is not a log format: it is one of lm-eval"):
-        read_logs([], ["toy"])
 
 
 class Drawn(Result):
@@ -68,7 +59,7 @@ def test_a_toy_chart_kind_is_drawn_saved_and_put_on_a_page(monkeypatch, tmp_path
 
     Plot(result.figures()[0]).save(tmp_path / "dots.svg")
     assert "dot: a number" in (tmp_path / "dots.svg").read_text(encoding="utf-8")
-    assert "Dots: Three dots; dot: a number" in page(result)
+    assert "Dots: Three dots; dot: a number" in page_of(result)
 
 
 def test_no_two_entries_have_one_name():

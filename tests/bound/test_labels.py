@@ -7,7 +7,7 @@ import pytest
 
 from tallystick import bound, judge
 from tallystick.results import Unknown
-from tallystick.stats.adverse_ratios import adverse_f1
+from tallystick.stats.adverse_ratios import adverse_ratio
 from tallystick.stats.few_labels import accuracies
 from tallystick.verbs.bound.labels import LabelledRows, macro
 
@@ -121,7 +121,7 @@ def test_labels_that_refute_the_label_model_are_said():
 
 
 def macro_f1(rows):
-    parts = [adverse_f1(*rows.cells(c)) for c in range(len(rows.sizes))]
+    parts = [adverse_ratio(*rows.cells(c), measure="f1") for c in range(len(rows.sizes))]
     return parts, macro(parts, rows.together("f1", [one.estimate for one in parts]))
 
 

@@ -154,15 +154,15 @@ def test_position_bias_takes_two_columns_in_the_order_they_are_named(tallystick)
     place = tallystick(
         "judge", "-", "--judges", "ab,ba", *method, "--recorded", "position", stdin=votes
     )
-    assert json.loads(place.stdout)["consistent"] == pytest.approx(0.3)
+    assert json.loads(place.stdout)["judges"][0]["consistent"] == pytest.approx(0.3)
     method = (*method, "--recorded", "answer")
     there = json.loads(tallystick("judge", "-", "--judges", "ab,ba", *method, stdin=votes).stdout)
-    assert there["first_share"] == pytest.approx(25 / 30)
+    assert there["judges"][0]["first_share"] == pytest.approx(25 / 30)
     assert "favours the first place" in there["verdict"]
     back = json.loads(
         tallystick("judge", "-", "--judges", "ba", "--judges", "ab", *method, stdin=votes).stdout
     )
-    assert back["first_share"] == pytest.approx(5 / 30)
+    assert back["judges"][0]["first_share"] == pytest.approx(5 / 30)
     one = tallystick("judge", "-", "--judges", "ab", *method, stdin=votes)
     assert one.returncode == 1
     assert "--judges FIRST,SECOND" in one.stderr

@@ -115,13 +115,12 @@ def test_plan_needs_no_session(folder, capsys):
     [
         (["label", "t.csv", "--question", "judge"], "--session"),
         (["label", "--session", "none.label"], "does not exist yet"),
+        (_begin("--tool", "argilla", "--out", "t.json"), "--tool writes tasks"),
+        (_begin("--open", "--terminal"), "give one of"),
     ],
 )
-def test_what_is_missing_is_a_usage_error(folder, capsys, words, said):
-    with pytest.raises(SystemExit) as leaving:
-        main(words)
-    assert leaving.value.code == 2
-    assert said in capsys.readouterr().err
+def test_what_is_missing_is_said(folder, capsys, words, said):
+    assert said in _refused(capsys, *words)
 
 
 def test_instructions_are_kept_for_whoever_labels(folder, capsys):
@@ -135,9 +134,8 @@ def test_instructions_are_kept_for_whoever_labels(folder, capsys):
 
 def test_another_question_needs_another_session(folder, capsys):
     _json(capsys, *_begin())
-    with pytest.raises(SystemExit):
-        main(["label", "t.csv", "--question", "prevalence", "--session", "s.label"])
-    assert "name another session" in capsys.readouterr().err
+    said = _refused(capsys, "label", "t.csv", "--question", "prevalence", "--session", "s.label")
+    assert "s.label was begun with question judge, and not with prevalence" in said
 
 
 def test_other_tools_take_and_give_json(folder, capsys):
@@ -252,6 +250,8 @@ def test_other_options_than_the_session_began_with_are_refused(folder, capsys):
     capsys.readouterr()
     said = _refused(capsys, "label", "t.csv", "--judges", "gpt,claude", "--session", "s.label")
     assert "s.label was begun with judges gpt, claude, llama" in said
+    said = _refused(capsys, "label", "--session", "s.label", "--target", "0.02")
+    assert "s.label was begun with target 0.05, and not with 0.02" in said
 
 
 def test_the_second_reader_gets_what_was_drawn_for_the_first(folder, capsys):
@@ -275,7 +275,7 @@ def test_outputs_that_only_the_system_tells_apart_are_shown_with_it(tmp_path, mo
     lines += [f"{i},q {i},{i % 2},{(i + i // 3) % 2}" for i in range(60)]
     Path("w.csv").write_text("\n".join(lines))
     main_or_leave(
-        *["label", "w.csv", "--question", "score", "--goal", "difference", "--session", "w.label"],
+        *["label", "w.csv", "--question", "difference", "--session", "w.label"],
         *["--next", "4", "--out", "b.csv"],
     )
     assert "readers see column 'system'" in capsys.readouterr().err

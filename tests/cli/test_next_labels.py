@@ -30,8 +30,7 @@ def test_the_command_begins_a_session_for_the_columns_that_were_named():
     shown = CliRunner().invoke(app, asked).stdout
     [line] = [text.strip() for text in shown.splitlines() if "tallystick label" in text]
     words = shlex.split(line)
-    assert words[:5] == ["tallystick", "label", "outputs.csv", "--question", "score"]
-    assert "--goal" in words
+    assert words[:5] == ["tallystick", "label", "outputs.csv", "--question", "difference"]
     done = CliRunner().invoke(app, [*words[1:], "--next", "10", "--json"])
     assert done.exit_code == 0, done.output
     body = json.loads(done.stdout)

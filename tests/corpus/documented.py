@@ -186,7 +186,7 @@ README = [
     "judge votes.csv --truth gold",
     "judge votes.csv --truth gold --items-out items.csv",
     "label outputs.csv --question score --session s.label",
-    "label two.csv --question score --goal difference --label-draw random --session o.label",
+    "label two.csv --question difference --label-draw random --session o.label",
     "bound weak.csv --prediction h --weak 'lf_*'",
     "shift items.csv --truth y --old spring --api openai:m@{api}/v1 --prompt judge.txt"
     " --answer words --budget 20",
@@ -274,7 +274,6 @@ READ_LOGS = [
     "compare inspect/prompt-short.json inspect/prompt-steps.json",
     "compare inspect/good.eval inspect/poor.eval --metric match",
     "compare lm_eval",
-    "compare promptfoo/two-prompts.csv --metric success",
     "compare promptfoo/repeated.jsonl --metric success",
     "compare phoenix --metric pass@2:matches",
     "compare swe_bench --cluster repository",

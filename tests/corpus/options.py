@@ -233,7 +233,7 @@ def _truth(begin: str, asked: str, *answers: Any) -> Pair:
 SESSIONS = [
     _session(f"label votes.csv --question judge {VOTES}", "all.csv", "gold", ("id",), 2),
     _session(
-        "label outputs.csv --question score --goal difference --session s.label",
+        "label outputs.csv --question difference --session s.label",
         *("graded.csv", "human", ("question", "system"), 1),
     ),
     _session(
@@ -255,7 +255,7 @@ SESSIONS = [
         name="judge votes.csv --truth-file s.label",
     ),
     _truth(
-        "label outputs.csv --question score --goal difference --session s.label",
+        "label outputs.csv --question difference --session s.label",
         "score outputs.csv --system system --item question",
         *("graded.csv", "human", ("question", "system")),
     ),

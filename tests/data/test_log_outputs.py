@@ -26,7 +26,6 @@ def files(*names: str) -> list[str]:
         (("inspect/good.eval", "inspect/poor.eval"), "match", 2, 4),
         (("inspect/old.json", "inspect/new.json"), "includes", 2, 4),
         (("promptfoo/two-prompts.json",), "success", 4, 4),
-        (("promptfoo/two-prompts.csv",), "right", 2, 7),
         (("deepeval/old.json", "deepeval/new.json"), "Exact", 2, 6),
     ],
 )

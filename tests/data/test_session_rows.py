@@ -1,26 +1,18 @@
-"""What a session keeps beside its file gives the same session, and never hides a change."""
+"""A session that is opened again is the same, and a table that has changed is refused."""
 
 from __future__ import annotations
 
 import csv
 import os
-import stat
 
 import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.table import session_rows
-from tallystick.table.session_rows import rows_file
 from tallystick.verbs.label import SessionSettings, begin, reopen
 
 JUDGES = ("gpt", "claude", "llama")
 N = 120
-
-
-@pytest.fixture(autouse=True)
-def small(monkeypatch):
-    monkeypatch.setattr(session_rows, "LEAST_ROWS", 10)
 
 
 def rows(n=N, labelled=0):
@@ -52,13 +44,7 @@ def write_parquet(path, **options):
 
 
 WRITE = {"csv": write_csv, "parquet": write_parquet}
-QUESTIONS = {
-    "judge": {},
-    "prevalence": {},
-    "score": {},
-    "difference": {"goal": "difference"},
-    "best": {"goal": "best"},
-}
+QUESTIONS = {"judge": {}, "score": {}, "best": {"goal": "best"}}
 
 
 def started(folder, kind="csv", question="score", origin="unknown", **table):
@@ -79,45 +65,23 @@ def started(folder, kind="csv", question="score", origin="unknown", **table):
     )
 
 
-def told(work):
-    """Everything that a session says and shows after another batch."""
-    asks = work.next(12)
-    for ask in asks:
-        if ask.number not in {one for one, _ in work.session.answers}:
-            work.answer(ask.number, work.label_of("1"), reader="1")
-    body = work.result().to_dict()
-    body["reading"].pop("how")  # what was kept is not found again, but known
-    return asks, work.shown(asks), body, work.task.notes
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-@pytest.mark.parametrize("question", list(QUESTIONS))
-def test_a_session_is_the_same_with_and_without_what_was_kept(
-    tmp_path, monkeypatch, kind, question
+@pytest.mark.parametrize(
+    ("kind", "origin", "question"),
+    [
+        ("csv", "random", "score"),
+        ("csv", "unknown", "judge"),
+        ("parquet", "random", "best"),
+        ("parquet", "unknown", "score"),
+    ],
+)
+def test_a_session_that_is_opened_again_says_the_same(
+    tmp_path, monkeypatch, kind, origin, question
 ):
-    found = []
-    for keep in (True, False):
-        folder = tmp_path / str(keep)
-        folder.mkdir()
-        monkeypatch.chdir(folder)
-        started(folder, kind, question).close()
-        if not keep:
-            rows_file(folder / "s.label").unlink()
-        with reopen("s.label") as work:
-            found.append(told(work))
-            assert (work.cells._file is not None) is keep
-    assert found[0] == found[1]
-
-
-@pytest.mark.parametrize("origin", ["random", "unknown"])
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_labels_that_were_there_are_found_again(tmp_path, monkeypatch, kind, origin):
     monkeypatch.chdir(tmp_path)
-    with started(tmp_path, kind, origin=origin, labelled=30) as work:
+    with started(tmp_path, kind, question, origin=origin, labelled=30) as work:
         first = work.result().to_dict()
         known = dict(work.in_table)
     with reopen(tmp_path / "s.label") as again:
-        assert again.cells._file is not None
         assert again.result().to_dict() == first
         assert again.in_table == known
 
@@ -145,70 +109,3 @@ def test_a_vote_that_was_changed_in_place_with_its_time_set_back_is_refused(tmp_
     os.utime(path, ns=(held.st_atime_ns, held.st_mtime_ns))
     with pytest.raises(InputError, match="other data"):
         reopen("s.label")
-
-
-def test_a_table_that_was_written_again_unchanged_is_read_and_kept_anew(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    started(tmp_path).close()
-    before = rows_file("s.label").read_bytes()
-    write_csv(tmp_path / "t.csv")
-    with reopen("s.label") as work:
-        assert work.cells._file is None
-    assert rows_file("s.label").read_bytes() != before
-    with reopen("s.label") as work:
-        assert work.cells._file is not None
-
-
-@pytest.mark.parametrize("damage", ["cut", "other", "gone"])
-def test_a_damaged_file_of_rows_is_made_again(tmp_path, monkeypatch, damage):
-    monkeypatch.chdir(tmp_path)
-    started(tmp_path).close()
-    path = rows_file("s.label")
-    if damage == "gone":
-        path.unlink()
-    else:
-        path.write_bytes(path.read_bytes()[:-100] if damage == "cut" else b"hello")
-    with reopen("s.label", write=False) as work:  # reading changes nothing
-        assert work.cells._file is None
-    with reopen("s.label"):
-        pass
-    with reopen("s.label") as work:
-        assert work.cells._file is not None
-
-
-def test_rows_that_cannot_be_kept_are_no_error(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(session_rows, "_write", full)
-    with started(tmp_path) as work:
-        assert len(work.next(4)) == 4
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["s.label", "t.csv"]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
-def test_only_the_owner_may_read_the_kept_cells(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    started(tmp_path).close()
-    assert stat.S_IMODE(rows_file("s.label").stat().st_mode) == 0o600
-
-
-def test_a_small_table_leaves_one_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(session_rows, "LEAST_ROWS", 100_000)
-    started(tmp_path).close()
-    assert not rows_file("s.label").exists()
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_votes_with_too_many_patterns_are_read_again_from_the_table(tmp_path, monkeypatch, kind):
-    from tallystick.table import data as row_memory
-
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(row_memory, "MOST_PATTERNS", 3)
-    started(tmp_path, kind).close()
-    assert not rows_file("s.label").exists()
-    with reopen("s.label") as work:
-        assert len(work.next(4)) == 4

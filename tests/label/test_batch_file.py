@@ -7,7 +7,7 @@ import csv
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.verbs.label.exchange import read_answers_of, write_asks
+from tallystick.verbs.label.exchange import read_answers_of, write_answers, write_asks
 from tests.label.conftest import JUDGES, WORDS
 
 
@@ -65,7 +65,7 @@ def test_a_partly_filled_batch_is_added_once(start, truth, tmp_path):
         ),
         ("order", "9", "order is '9', and asks go from 1 to 3"),
         ("order", "x", "order is 'x'"),
-        ("order", "1", "answers ask 1 again"),
+        ("order", "1", "numbered again"),
     ],
 )
 def test_what_is_wrong_is_named_and_nothing_is_added(start, tmp_path, column, value, said):
@@ -82,7 +82,7 @@ def test_what_is_wrong_is_named_and_nothing_is_added(start, tmp_path, column, va
         assert not work.session.answers
 
 
-def test_a_changed_answer_is_refused_unless_it_replaces(start, tmp_path):
+def test_an_old_batch_corrects_nothing(start, tmp_path):
     path = tmp_path / "batch.csv"
     with start("judge") as work:
         write_asks(path, work, work.next(2))
@@ -90,10 +90,8 @@ def test_a_changed_answer_is_refused_unless_it_replaces(start, tmp_path):
         rows = _rows(path)
         rows[0]["answer"] = "fail"
         _write(path, rows)
-        with pytest.raises(InputError, match=r"reader 1 said 'pass' before: add --replace"):
+        with pytest.raises(InputError, match=r"reader 1 said 'pass' before: correct it"):
             read_answers_of(path, work, reader="1")
-        work.write(read_answers_of(path, work, reader="1", replace=True))
-        assert work.session.labels(0) == ("fail",)
 
 
 def test_my_answers_are_listed_and_corrected_in_one_file(start, tmp_path):
@@ -101,13 +99,15 @@ def test_my_answers_are_listed_and_corrected_in_one_file(start, tmp_path):
     with start("judge") as work:
         for ask in work.next(3):
             work.answer(ask.number, "pass", reader="1", note="sure" if ask.number else "")
-        write_asks(path, work, work.session.asks, reader="1")
+        work.next(5)
+        write_answers(path, work, reader="1")
         rows = _rows(path)
         assert [row["answer"] for row in rows] == ["pass"] * 3
         assert rows[1]["note"] == "sure"
-        rows[2]["answer"] = "skip"
+        assert read_answers_of(path, work, reader="1") == []
+        rows[2]["correction"] = "skip"
         _write(path, rows)
-        [event] = read_answers_of(path, work, reader="1", replace=True)
+        [event] = read_answers_of(path, work, reader="1")
         work.write([event])
         assert work.session.skipped(2)
 
@@ -148,7 +148,7 @@ def test_a_batch_of_another_session_is_refused(start, tmp_path):
     (tmp_path / "s.label").unlink()
     with start("judge") as work:
         work.next(6)
-        with pytest.raises(InputError, match="a batch of another session"):
+        with pytest.raises(InputError, match="batch of another session"):
             read_answers_of(path, work, reader="1")
         assert not work.session.answers
 

@@ -33,11 +33,57 @@ def _answered(start, truth, name):
     return work
 
 
+def _exported(path, work, tool):
+    """Write what a tool exports of the tasks that it was given and of what people answered."""
+    write_asks(path, work, work.session.asks, tool=tool)
+    text = path.read_text()
+    tasks = json.loads(text) if text[0] == "[" else list(map(json.loads, text.splitlines()))
+    made = []
+    for ask, task in zip(work.session.asks, tasks, strict=True):
+        said = work.session.said(ask.number)
+        if tool == "label-studio":
+            task["annotations"] = [
+                {
+                    "completed_by": one.reader,
+                    "was_cancelled": one.skipped,
+                    "result": [
+                        {"from_name": "answer", "value": {"choices": [one.label]}},
+                        {"from_name": "note", "value": {"text": [one.note]}},
+                    ][one.skipped :],
+                }
+                for one in said
+            ]
+        if tool == "argilla":
+            status = ("submitted", "discarded")
+            task["responses"] = {
+                "label": [
+                    {
+                        "value": one.label,
+                        "user_id": one.reader,
+                        "status": status[one.skipped],
+                        "note": one.note,
+                    }
+                    for one in said
+                ]
+            }
+        if tool != "prodigy":
+            made.append(task)
+            continue
+        for one in said:
+            chosen = {"answer": "accept", "accept": [one.label]}
+            own = {"answer": "ignore"} if one.skipped else chosen
+            made.append({**task, **own, "_annotator_id": one.reader, "note": one.note})
+    if tool == "prodigy":
+        path.write_text("".join(json.dumps(one) + "\n" for one in made))
+    else:
+        path.write_text(json.dumps(made))
+
+
 @pytest.mark.parametrize("tool", ["label-studio", "argilla", "prodigy"])
 def test_the_round_trip_gives_an_equal_session(start, truth, tmp_path, tool):
     path = tmp_path / "export.json"
     with _answered(start, truth, "a.label") as work:
-        write_asks(path, work, work.session.asks, tool=tool)
+        _exported(path, work, tool)
         sent, asks, result = _said(work), work.session.asks, work.result()
     with start("prevalence", name="b.label", readers=2, seed=4) as other:
         other.next(30)
@@ -46,6 +92,9 @@ def test_the_round_trip_gives_an_equal_session(start, truth, tmp_path, tool):
         assert _said(other) == sent
         again = other.result()
         assert _added(path, other, reader="1") == 0  # twice adds nothing
+        other.answer(0, "fail" if sent[0, "1"][0] == "pass" else "pass", reader="1")
+        assert _added(path, other, reader="1") == 1  # a tool exports what stands there now
+        assert _said(other) == sent
     assert (again.interval, again.anytime_interval) == (result.interval, result.anytime_interval)
 
 
@@ -53,7 +102,7 @@ def test_the_round_trip_gives_an_equal_session(start, truth, tmp_path, tool):
 def test_what_another_session_exported_is_refused(start, truth, tmp_path, tool):
     path = tmp_path / "export.json"
     with _answered(start, truth, "a.label") as work:
-        write_asks(path, work, work.session.asks, tool=tool)
+        _exported(path, work, tool)
     with start("prevalence", name="b.label", readers=2, seed=5) as other:
         other.next(30)
         with pytest.raises(InputError, match="belongs to another session than"):
@@ -137,13 +186,20 @@ def test_records_as_argilla_1_and_2_write_them_are_read(start, tmp_path):
     [
         ({"data": {}}, "has no 'tallystick_ask'"),
         ({"data": {"tallystick_ask": 9}}, "asks go from 1 to 1"),
-        ("x", "is not an object"),
+        ("x", "has no 'tallystick_ask'"),
         (
             {
                 "data": {"tallystick_ask": 1},
                 "annotations": [{"result": [{"value": {"choices": ["a", "b"]}}]}],
             },
             "has 2 choices",
+        ),
+        (
+            {
+                "data": {"tallystick_ask": 1},
+                "annotations": [{"result": [{"value": {"choices": ["pass"]}}]}] * 2,
+            },
+            "answers ask 1 again, after record 1",
         ),
     ],
 )

@@ -19,13 +19,13 @@ def _typed(*words):
     return line
 
 
-def test_keys_answer_skip_undo_and_note(start):
+def test_keys_answer_skip_correct_and_note(start):
     out = io.StringIO()
     with start("judge") as work:
         given = label_in_terminal(
             work,
             reader="1",
-            lines=_typed("2", "u", "fail", "n too long", "1", "s", "nonsense", "q"),
+            lines=_typed("2", "c 1", "fail", "n too long", "1", "s", "nonsense", "q"),
             out=out,
         )
         said = work.session.answers

@@ -112,7 +112,7 @@ def drawn(visit):
     return visit.evaluate("""
       [...document.querySelectorAll('figure')].map(figure => {
         for (let at = figure; at; at = at.parentElement) if (at.tagName === 'DETAILS') at.open = true;
-        const marks = [...figure.querySelectorAll('svg circle, svg line, svg path, .cells td')];
+        const marks = [...figure.querySelectorAll('svg circle, svg line, svg path, svg rect, svg text.cell')];
         return marks.filter(mark => {
           const box = mark.getBoundingClientRect(); return box.width + box.height > 0;
         }).length;

@@ -39,6 +39,23 @@ def test_without_a_settled_pair_we_cannot_tell() -> None:
     assert Claims(("a", "b")).left() == ""
 
 
+def test_a_claim_speaks_of_its_own_quality_and_of_what_it_rests_on() -> None:
+    judges = Claims(("a", "b", "c"), {("a", "b"), ("a", "c")}, (), "judge", "most accurate")
+    assert judges.answer(text, verb="is right on") == (
+        "a is the most accurate of three judges: S(a). The next best, b, is right on S(b)."
+    )
+    assert judges.answer(why="80 of 90") == "a is the most accurate of three judges: 80 of 90."
+    assert judges.nearly("a", "2 points", "86%") == (
+        "a is the most accurate of three judges, or within 2 points of the most accurate: 86%."
+    )
+    closer = Claims(("a", "b", "c"), {("a", "b")}, more="closer")
+    assert closer.answer() == "a is closer than b."
+    assert closer.left() == "Not settled: whether a is also closer than c."
+    assert Claims(("a", "b"), what="model").answer(why="a wins 55%") == (
+        "We cannot tell which model is best: a wins 55%."
+    )
+
+
 def test_what_is_settled_below_the_leader_does_not_crown_it() -> None:
     claims = Claims(("a", "b", "c"), {("b", "c")})
     assert claims.contenders == ("a", "b")

@@ -1,11 +1,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.errors import InputError
 from tallystick.sampling import history_cells
 
 seeds = st.integers(0, 10_000)
@@ -62,12 +60,3 @@ def test_strata_never_need_more_than_the_budget() -> None:
     old = np.concatenate([[t] * 2 + [(t + 1) % 6] * 10 + [(t + 2) % 6] * 2 for t in range(6)])
     assert len(history_cells(true, old, calls=200)) == 18
     assert 2 * len(history_cells(true, old, calls=30)) <= 30
-
-
-def test_bad_codes_are_refused_by_name() -> None:
-    with pytest.raises(InputError, match="equal lengths, got 2 and 1"):
-        history_cells([0, 1], [0], calls=10)
-    with pytest.raises(InputError, match="confidence must hold 2 numbers"):
-        history_cells([0, 1], [0, 1], calls=10, confidence=[0.1, np.nan])
-    with pytest.raises(InputError, match="calls must be at least 1"):
-        history_cells([0, 1], [0, 1], calls=0)

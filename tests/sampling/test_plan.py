@@ -42,7 +42,7 @@ def test_without_replacement_nobody_asks_more_than_there_is() -> None:
         ({"in_flight": 0}, "in_flight must be at least 1"),
         ({"baseline": [0, 1, 0, 1, 2]}, "5 codes below n_outcomes = 2, got 5 up to 2"),
         ({"baseline": [0, 1]}, "got 2 up to 1"),
-        ({"budget": 0}, "budget must be at least 1 question"),
+        ({"budget": 0}, "budget must be at least 1"),
         ({"n_outcomes": 0}, "n_outcomes must be at least 1"),
         ({"weights": [1, 2, 3]}, r"weights must be finite, of shape \(2,\) or \(2, 2\)"),
         ({"weights": [1, np.inf]}, "weights must be finite"),

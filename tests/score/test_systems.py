@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tallystick.stats.certified import certified_share
+from tallystick.stats.certified import certified_shares
 from tallystick.stats.few_labels import Rows, fit, prevalences
 from tallystick.verbs.score import ScoreQuestion, evaluate
 from tallystick.verbs.score.systems import estimate_systems, fitted, joint_intervals
@@ -41,7 +41,8 @@ def test_one_pass_fail_system_is_the_share_of_passes(population):
 
 def test_certified_scores_are_exact_intervals_of_the_judges_strata():
     [found] = scores(vector(), certified=True)
-    assert tuple(found.interval) == tuple(certified_share([28, 80, 0], [10, 20, 0], [3, 19, 0]))
+    ends = certified_shares([28, 80, 0], [10, 20, 0], [3, 19, 0])(np.array([0.05]))
+    assert tuple(found.interval) == tuple(float(end[0]) for end in ends)
     assert found.interval.guarantee == "exact"
 
 

@@ -228,9 +228,8 @@ def with_label_command(result: Result, call: Call) -> Result:
     if call.reading.get("criterion"):
         return result
     goal = getattr(result, "label_goal", None)
-    words = ["tallystick", "label", *call.source, "--question", verb]
-    if goal not in (None, "mean"):
-        words += ["--goal", goal]
+    asked = verb if goal in (None, "mean") else goal
+    words = ["tallystick", "label", *call.source, "--question", asked]
     taken = {one.name for one in label.params}
     for name, value in call.reading.items():
         if name in _UNUSED:

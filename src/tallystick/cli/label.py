@@ -20,19 +20,26 @@ from tallystick.registry import ENTRIES
 from tallystick.table import Question, option, options_of, with_reading
 
 if TYPE_CHECKING:
-    from tallystick.verbs.label import LabelResult, SessionSettings, Work
+    from tallystick.verbs.label import LabelResult, Work
 
-_QUESTIONS = (*(entry.verb for entry in ENTRIES if entry.labels), "prevalence")
+_GOALS = ("difference", "best")
+"""What labels of a score can be for besides the mean of each system; a question of their own."""
+_QUESTIONS = (*(entry.verb for entry in ENTRIES if entry.labels), *_GOALS, "prevalence")
 _READS = ("item", "system", "systems", "judges", "models", "weak", "prediction", "truth")
-_FIELDS = ("positive", "scale", "goal", "at_least")
-_ACTIONS = ("add", "open_", "terminal")
+_FIELDS = ("positive", "scale", "at_least")
+_SETTINGS = ("target", "budget", "alpha", "seed", "readers")
 
 
 @dataclass(frozen=True, kw_only=True)
 class LabelCall(Question):
     """What one call does: begin a session, hand out items, take answers, or say where it stands."""
 
-    question: str | None = option(None, "What the labels are for.", choices=_QUESTIONS)
+    question: str | None = option(
+        None,
+        "What the labels are for. difference: which of two systems is better; best: the best of"
+        " several.",
+        choices=_QUESTIONS,
+    )
     session: Path | None = option(
         None, "File that keeps the session; it is made if it does not exist."
     )
@@ -43,12 +50,11 @@ class LabelCall(Question):
     )
     next_: int | None = option(None, "Write the next N items to label.", flag="--next", low=1)
     out: Path | None = option(
-        None, "File for the items to label; without --next all that were asked, with my answers."
+        None, "File for the items to label; without --next my answers, with room to correct them."
     )
     add: Path | None = option(None, "Take the answers from the table or the tool's JSON.")
     open_: bool = option(False, "Label on a page in the browser.", flag="--open")
     terminal: bool = option(False, "Label in this terminal, item by item.")
-    replace: bool = option(False, "With --add: correct answers given before.")
     tool: Literal["label-studio", "argilla", "prodigy"] | None = option(
         None, "Write --out as JSON for this labelling tool."
     )
@@ -73,12 +79,6 @@ class LabelCall(Question):
         "How the labels that the table already has were chosen.",
         choices=("random", "unknown"),
     )
-    goal: str | None = option(
-        None,
-        "score: what to find out: the mean of each system, which of two is better, or the best of"
-        " several.",
-        choices=("mean", "difference", "best"),
-    )
     scale: tuple[float, float] | None = option(
         None, "score: people grade by numbers from LO to HI.", metavar="LO,HI"
     )
@@ -88,24 +88,26 @@ class LabelCall(Question):
     at_least: float | None = option(None, "Claim to settle: the value is at least this.")
     seed: int = option(0, options_of(Question)["seed"].help, low=0)
 
+    @property
+    def asked(self) -> str | None:
+        """The question of the session."""
+        return "score" if self.question in _GOALS else self.question
+
     def fields(self) -> dict[str, Any]:
         """Return the fields of the session's question that were given."""
-        return {name: held for name in _FIELDS if (held := getattr(self, name)) is not None}
+        given = {name: held for name in _FIELDS if (held := getattr(self, name)) is not None}
+        return given | ({"goal": self.question} if self.question in _GOALS else {})
 
-    def settings(self) -> SessionSettings:
-        """Return how a session that begins here is run."""
-        from tallystick.verbs.label import SessionSettings
-
-        return SessionSettings(
-            target=self.target,
-            budget=self.budget,
-            alpha=self.alpha,
-            seed=self.seed,
-            show=tuple(_words(self.show)),
-            instructions=_text(self.instructions),
-            readers=self.readers,
-            origin=self.label_draw,
-        )
+    def settings(self) -> dict[str, Any]:
+        """Return how the session is run, as far as that was given."""
+        usual = {name: one.default for name, one in LabelCall.__dataclass_fields__.items()}
+        given = {name: getattr(self, name) for name in _SETTINGS}
+        found = {name: held for name, held in given.items() if held != usual[name]}
+        if self.show:
+            found["show"] = tuple(part.strip() for one in self.show for part in one.split(","))
+        if self.instructions is not None:
+            found["instructions"] = _text(self.instructions)
+        return {**found, "origin": self.label_draw}
 
 
 def _run(source: tuple[str, ...], **given: Any) -> None:
@@ -126,22 +128,30 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
         return
     if own.session is None:
         raise click.UsageError("name the session's file: --session s.label")
-    path = own.session
-    chosen = [name for name in _ACTIONS if getattr(own, name)]
-    if len(chosen) > 1:
+    actions = [own.add is not None, own.open_, own.terminal]
+    if sum(actions) > 1:
         raise click.UsageError("give one of --add, --open and --terminal")
-    if own.tool and own.out is None:
-        raise click.UsageError("--tool needs a file: --out tasks.json")
-    writes = bool(chosen) or own.next_ is not None
-    fresh = not (path.exists() and path.stat().st_size)
+    if own.tool and (own.out is None or own.next_ is None):
+        raise click.UsageError("--tool writes tasks: --next 20 --tool argilla --out tasks.json")
+
+    from tallystick.verbs.label.begin import label as session_of
+
     with working("opening the session"):
-        opened = _opened(path, source, reading, own, write=writes or fresh)
+        opened = session_of(
+            list(source) or None,
+            own.session,
+            question=own.asked,
+            write=any(actions) or own.next_ is not None,
+            **reading,
+            **own.fields(),
+            **own.settings(),
+        )
     with opened as work:
         tell([*work.data.notes, *work.task.notes])
         batch = _act(work, own)
         with working("answering"):
             result = work.result(batch)
-        deliver(_with_next(result, path, batch, own), delivery)
+        deliver(_with_next(result, own.session, batch, own), delivery)
 
 
 def _with_next(
@@ -150,95 +160,34 @@ def _with_next(
     """Return the result with what to do with the file that was just written."""
     if not batch or own.out is None or result.sentences is None:
         return result
-    file = own.out
-    how = "label them in the tool" if own.tool else f"fill in the last column of {file}"
-    then = f"tallystick label --session {shlex.quote(str(path))} --add {shlex.quote(str(file))}"
-    if own.reader:
-        then += f" --reader {shlex.quote(own.reader)}"
-    return replace(result, sentences=replace(result.sentences, next=f"Next: {how}, then {then}"))
+    how = "label them in the tool" if own.tool else f"fill in the last column of {own.out}"
+    then = ["tallystick", "label", "--session", str(path), "--add", str(own.out)]
+    then += ["--reader", own.reader] if own.reader else []
+    following = f"Next: {how}, then {shlex.join(then)}"
+    return replace(result, sentences=replace(result.sentences, next=following))
 
 
-def _opened(
-    path: Path,
-    source: tuple[str, ...],
-    reading: Mapping[str, Any],
-    own: LabelCall,
-    *,
-    write: bool,
-) -> Work:
-    """Begin the session, or open it again."""
-    from tallystick.verbs.label import begin, reopen
-
-    exists = path.exists() and path.stat().st_size
-    if exists:
-        asked = own.question
-        work = reopen(path, list(source) or None, write=write)
-        if asked is not None and asked != work.session.head.question:
-            work.close()
-            raise InputError(
-                f"{path} asks {work.session.head.question}, and --question says {asked}: name"
-                " another session for another question"
-            )
-        try:
-            _check_same(work, reading, own.fields())
-        except InputError:
-            work.close()
-            raise
-        return work
-    if not source or own.question is None:
-        raise click.UsageError(
-            f"{path} does not exist yet: give the table and --question to begin it"
-        )
-    return begin(
-        path,
-        list(source),
-        question=own.question,
-        reading=reading,
-        options=own.fields(),
-        settings=own.settings(),
-    )
-
-
-def _check_same(work: Work, reading: Mapping[str, Any], fields: Mapping[str, Any]) -> None:
-    """Refuse options that say something else than the session was begun with."""
-    head = work.session.head
-    kept = {**head.options["reading"], **head.options["fields"], "truth": head.options.get("truth")}
-    for name, value in {**reading, **fields}.items():
-        given, own = _words(value), _words(kept.get(name))
-        if given != own and not any(sign in word for word in given for sign in "*?["):
-            was = ", ".join(own) or "none"
-            raise InputError(
-                f"{work.session.path} was begun with {name} {was}, and --{name.replace('_', '-')}"
-                f" says {', '.join(given)}: leave it out, or name another session"
-            )
-
-
-def _text(path: Path | None) -> str:
-    if path is None:
-        return ""
+def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeError) as error:
         raise InputError(f"--instructions {path}: it cannot be read as UTF-8 text") from error
 
 
-def _words(value: Any) -> list[str]:
-    """Return what an option names, one by one: a comma and a list mean the same."""
-    several = value if isinstance(value, tuple | list) else () if value is None else (value,)
-    return [part.strip() for one in several for part in str(one).split(",") if part.strip()]
-
-
 def _act(work: Work, own: LabelCall) -> tuple[Any, ...]:
     """Do what was asked for; return the asks that were handed out."""
-    from tallystick.verbs.label.exchange import read_answers_of, write_asks
+    from tallystick.verbs.label.exchange import read_answers_of, write_answers, write_asks
 
     reader = own.reader or work.session.head.readers[0]
     out, size = own.out, own.next_
     if own.add:
         with working("adding answers"):
-            events = read_answers_of(own.add, work, reader=reader, replace=own.replace)
+            events = read_answers_of(own.add, work, reader=reader)
+            before = len(work.session.answers)
             work.write(events)
-        tell([f"{own.add}: {len(events):,} answers added"])
+        corrected = len(events) - (len(work.session.answers) - before)
+        more = f", {corrected:,} of them correct an earlier one" if corrected else ""
+        tell([f"{own.add}: {len(events):,} answers added{more}"])
     if own.terminal:
         _terminal(work, reader, size)
         return ()
@@ -246,9 +195,9 @@ def _act(work: Work, own: LabelCall) -> tuple[Any, ...]:
         _page(work)
         return ()
     if size is None:
-        if out is not None:  # all that was asked, with the answers of this reader
-            write_asks(out, work, work.session.asks, tool=own.tool, reader=reader)
-            tell([f"written: {out}. Correct answers in it with --add {out} --replace"])
+        if out is not None:
+            write_answers(out, work, reader=reader)
+            tell([f"written: {out}. Type corrections into its last column, then --add {out}"])
         return ()
     if reader == work.session.head.readers[0]:
         with working("drawing"):
@@ -256,7 +205,7 @@ def _act(work: Work, own: LabelCall) -> tuple[Any, ...]:
     else:  # the others read what was drawn for the first
         asks = tuple(work.session.open_asks(reader)[:size])
     if out is not None:
-        write_asks(out, work, asks, tool=own.tool, reader=reader)
+        write_asks(out, work, asks, tool=own.tool)
         what = "items" if work.task.rows.shape[1] == 1 else "outputs"
         tell([f"{out}: {len(asks):,} {what} to label, in this order. {work.blindness}"])
     elif asks:
@@ -295,25 +244,23 @@ def _plan(
     source: tuple[str, ...], reading: Mapping[str, Any], own: LabelCall, to: Delivery
 ) -> None:
     from tallystick.table import Door, read
-    from tallystick.verbs.label.begin import label_question
+    from tallystick.verbs.label.begin import USUAL_TARGET, label_question
     from tallystick.verbs.label.plan import plan
 
     if not source:
         raise click.UsageError("give the table: label plan FILE")
-    asked = own.question
-    door = (
-        label_question(asked).door
-        if asked is not None
-        else Door(verb="judge", want="judges", repeats=True)
-    )
+    asked = own.asked
+    door = Door(verb="judge", want="judges", repeats=True)
+    names, fields_ = ("judge", "prevalence", "score"), dict[str, Any]()
+    if asked is not None:
+        door, names, fields_ = label_question(asked).door, (asked,), own.fields()
     with working("reading"):
         held = read(list(source), door, **reading)
     with held as data:
         tell(data.notes)
-        names = (asked,) if asked is not None else ("judge", "prevalence", "score")
-        options = own.fields() if asked is not None else {}
         with working("planning"):
-            result = plan(data, names, target=own.target or 0.05, alpha=own.alpha, **options)
+            target = own.target or USUAL_TARGET
+            result = plan(data, names, target=target, alpha=own.alpha, **fields_)
         deliver(result, to, data=data)
 
 

@@ -268,7 +268,6 @@ def _follow_stdin(roles: Roles, rules: LabelRules, question: JudgeQuestion) -> N
         truth=roles.truth,
         missing=rules.missing,
         coerce=rules.coerce,
-        block=question.block,
     )
     if question.state is not None:
         load_state(stream, question.state)

@@ -40,7 +40,7 @@ from tallystick.table import (
     read,
     with_reading,
 )
-from tallystick.table.log_runs import Loss
+from tallystick.table.logs import Loss
 from tallystick.table.roles import ALL_ROLES
 
 

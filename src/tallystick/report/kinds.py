@@ -7,9 +7,8 @@ kind can then be drawn, saved and put on a page.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -24,20 +23,8 @@ from tallystick.report.svg import (
     TintedTable,
     Track,
     Tracks,
-    shorten,
 )
-from tallystick.report.terminal import (
-    NAME,
-    group_words,
-    groups_of,
-    is_numeric,
-    mark_words,
-    numbers,
-    outer_words,
-    plain_cell,
-    title,
-)
-from tallystick.results import Figure, Interval, Unit, estimate_texts, value_text
+from tallystick.results import Figure, Interval, Unit, estimate_texts, shorten, value_text
 from tallystick.results.numbers import MINUS, number
 
 
@@ -60,7 +47,7 @@ def kind_of(figure: Figure) -> Kind:
 # What the report has to know of one kind of chart.
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Kind:
     """One kind of chart.
 
@@ -96,7 +83,7 @@ _LOW, _NOTED, _TALL, _TIGHT = 34.0, 42.0, 58.0, 26.0
 the same name."""
 _LETTER, _NARROW = 6.4, 400.0
 """About the width of a letter, and of a track that is not a phone's, in pixels."""
-_NUMBERS = ("x", "value", "low", "high", "outer_low", "outer_high", "mark")
+_NUMBERS = ("x", "low", "high", "mark")
 
 
 def forest(figure: Figure) -> Tracks:
@@ -133,10 +120,9 @@ def forest(figure: Figure) -> Tracks:
                 interval=texts[1],
             )
         )
-    point = _point(figure)
     heads = (
         title(figure, "group") if several else title(figure, "name"),
-        title(figure, point) if point in figure.roles else "",
+        title(figure, "x"),
         _interval_head(figure),
     )
     return Tracks(heads=heads, tracks=tuple(tracks), ticks=along.marks())
@@ -158,10 +144,6 @@ def _cell(role: str, value: Any) -> Any:
     return None if role in _NUMBERS and isinstance(plain, str) else plain
 
 
-def _point(figure: Figure) -> str:
-    return "x" if "x" in figure.roles else "value"
-
-
 def _interval_head(figure: Figure) -> str:
     if "low" not in figure.roles or not numbers(figure, ["low", "high"]):
         return ""
@@ -170,8 +152,7 @@ def _interval_head(figure: Figure) -> str:
 
 def _texts(figure: Figure, row: Mapping[str, Any]) -> tuple[str, str]:
     """Return the estimate and its interval as they are written beside the track."""
-    text, ends = estimate_texts(row.get(_point(figure)), _ends(row), figure.unit)
-    return text if _point(figure) in figure.roles else "", ends
+    return estimate_texts(row.get("x"), _ends(row), figure.unit)
 
 
 def _ends(row: Mapping[str, Any]) -> Interval | None:
@@ -182,23 +163,22 @@ def _ends(row: Mapping[str, Any]) -> Interval | None:
 def _marks(
     figure: Figure, row: Mapping[str, Any], along: Axis, *, height: float, first: bool
 ) -> tuple[Mark, ...]:
-    """Return the marks of one row: grid, zero, outer range, interval, dot, ring and its label."""
+    """Return the marks of one row: grid, zero, interval, dot, ring and its label."""
     ringed = height == _TALL
     y = 40.0 if ringed else height / 2
     marks = [_upright(tick.place, height, "grid") for tick in along.marks()]
     if along.low < 0 < along.high:
         marks.append(_upright(along.place(0.0), height, "zero"))
 
-    point, ring = row.get(_point(figure)), row.get("mark") if ringed else None
+    point, ring = row.get("x"), row.get("mark") if ringed else None
     low, high = row.get("low"), row.get("high")
     hover = " ".join(part for part in (row["name"], *_texts(figure, row)) if part)
     if point is not None and ring is not None:
         ends = ((along.place(ring), 17.0), (along.place(point), y))
         marks.append(Mark(shape="line", look="link", points=ends))
-    for start, end, look in (("outer_low", "outer_high", "outer"), ("low", "high", "bar")):
-        if row.get(start) is not None and row.get(end) is not None:
-            ends = ((along.place(row[start]), y), (along.place(row[end]), y))
-            marks.append(Mark(shape="line", look=look, points=ends, hover=hover))
+    if low is not None and high is not None:
+        ends = ((along.place(low), y), (along.place(high), y))
+        marks.append(Mark(shape="line", look="bar", points=ends, hover=hover))
     if point is not None:
         look = "dot" if row.get("settled", True) else "dot open"
         at = ((along.place(point), y),)
@@ -253,8 +233,7 @@ def _ring(
 
 
 def _key(figure: Figure) -> list[str]:
-    words = outer_words(figure, thin="thin line", thick="thick line")
-    words += mark_words(figure)
+    words = mark_words(figure)
     if "settled" in figure.roles:
         known = {bool(value) for value in figure.columns[figure.roles["settled"]]}
         words += ["filled dot: settled", "open dot: not settled"] if False in known else []
@@ -268,14 +247,6 @@ def _thin(figure: Figure) -> tuple[Figure, str]:
     return figure.rows(range(MOST_NAMES)), f"the first {MOST_NAMES} of {n:,} are drawn"
 
 
-FOREST = Kind(
-    name="forest",
-    words="Chart of estimates with intervals",
-    draw=forest,
-    key=_key,
-    thin=_thin,
-)
-
 # What bands, rounds and curves share: values along an axis, in one small plot per group.
 
 
@@ -288,7 +259,7 @@ _ALONE, _SMALL = 220.0, 130.0
 """Height of one plot alone, and of one among several."""
 _MOST_DOTS = 40
 """Beyond this many points, dots and uprights would run into one another."""
-_VALUES = ("y", "low", "high", "outer_low", "outer_high", "mark")
+_VALUES = ("y", "low", "high", "outer_low", "outer_high")
 
 _Row = dict[str, Any]
 
@@ -312,16 +283,10 @@ class _Frame:
         return self.height * (1 - self.up.place(value))
 
 
-def lines(figure: Figure, *, whole: bool = False) -> Panels:
-    """Draw *figure*: a band or uprights for the range, a line, and rings for marks.
-
-    Parameters
-    ----------
-    figure
-        What to draw.
-    whole
-        Whether x counts something, so that it has whole ticks and every value has its dot.
-    """
+def lines(figure: Figure) -> Panels:
+    """Draw *figure*: a band or uprights for the range, and a line."""
+    # There is no round 1.5: x has whole ticks, and every value has its own upright.
+    whole = figure.kind == "rounds"
     rows = [
         {role: plain_cell(figure.columns[name][i]) for role, name in figure.roles.items()}
         for i in range(figure.size)
@@ -397,23 +362,7 @@ def _lines_marks(figure: Figure, part: Sequence[_Row], frame: _Frame) -> tuple[M
     if len(line) > 1:
         points = tuple((frame.x(row["x"]), frame.y(row["y"])) for row in line)
         marks.append(Mark(shape="path", look="level", points=points))
-    shown = line if dotted else []
-    marks += [_dot(figure, row, frame, "pt", row["y"]) for row in shown]
-    marks += [
-        _dot(figure, row, frame, "ring", row["mark"])
-        for row in part
-        if isinstance(row.get("mark"), int | float)
-    ]
-    if not line and dotted:  # a band without a line still shows its values under the pointer
-        edge = [row for row in part if None not in (row.get("low"), row.get("high"))]
-        marks += [
-            _dot(figure, row, frame, "edge", row[end]) for row in edge for end in ("low", "high")
-        ]
-    marks += [
-        Mark(shape="text", look="", points=((frame.x(row["x"]), 10.0),), text=str(row["text"]))
-        for row in part
-        if row.get("text")
-    ]
+    marks += [_dot(figure, row, frame) for row in line if dotted]
     return tuple(marks)
 
 
@@ -423,27 +372,23 @@ def _whisker(row: _Row, frame: _Frame, low: str, high: str) -> Mark:
     return Mark(shape="line", look="whisker", points=ends)
 
 
-def _dot(figure: Figure, row: _Row, frame: _Frame, look: str, value: float) -> Mark:
-    low, high = row.get("low"), row.get("high")
-    ends = None if low is None or high is None else Interval(min(low, high), max(low, high))
-    estimate, interval = estimate_texts(value, ends, figure.unit)
-    estimate = estimate if look != "edge" else ""
-    hover = f"{title(figure, 'x')} {_plain(row['x'])}: {estimate} {interval}"
-    radius = {"pt": 3.0, "ring": 5.0, "edge": 2.0}[look]
-    at = ((frame.x(row["x"]), frame.y(value)),)
-    return Mark(shape="circle", look=look, points=at, radius=radius, hover=" ".join(hover.split()))
+def _dot(figure: Figure, row: _Row, frame: _Frame) -> Mark:
+    texts = estimate_texts(row["y"], _ends(row), figure.unit)
+    hover = " ".join((f"{title(figure, 'x')} {_plain(row['x'])}:", *texts)).strip()
+    at = ((frame.x(row["x"]), frame.y(row["y"])),)
+    return Mark(shape="circle", look="pt", points=at, radius=3.0, hover=hover)
 
 
 def _plain(x: Any) -> str:
     return value_text(float(x)) if isinstance(x, int | float) else str(x)
 
 
-def lines_key(figure: Figure, *, line: bool = False) -> list[str]:
-    """Explain bands, groups and rings; with *line*, also the line inside a band."""
-    words = outer_words(figure, thin="pale band", thick="band")
-    if line and {"y", "low"} <= set(figure.roles) and "y" not in figure.labels:
+def lines_key(figure: Figure) -> list[str]:
+    """Explain bands, the line inside them, and groups."""
+    words = outer_words(figure)
+    if figure.kind != "curve" and {"y", "low"} <= set(figure.roles) and "y" not in figure.labels:
         words.append(f"line: {title(figure, 'y')}")
-    return [*words, *group_words(figure), *mark_words(figure)]
+    return [*words, *group_words(figure)]
 
 
 def thin_lines(figure: Figure) -> tuple[Figure, str]:
@@ -464,17 +409,6 @@ def thin_lines(figure: Figure) -> tuple[Figure, str]:
         notes.append(f"one in {step:,} of {n:,} points is drawn")
     return figure, "; ".join(notes)
 
-
-# A range along an axis, with a line inside it.
-
-
-BANDS = Kind(
-    name="bands",
-    words="Chart of a range along an axis",
-    draw=lines,
-    key=partial(lines_key, line=True),
-    thin=thin_lines,
-)
 
 # A table of signed numbers: blue above zero, orange below, the interval under its number.
 
@@ -516,16 +450,13 @@ def _matrix_cell(
     figure: Figure, cell: dict[str, Any], largest: float, *, written: bool
 ) -> TintedCell:
     value, low, high = (_number(cell.get(role)) for role in ("value", "low", "high"))
-    known = None if low is None or high is None else Interval(min(low, high), max(low, high))
-    own, ends = estimate_texts(value, known, figure.unit)
-    text = cell["text"] if "text" in figure.roles else own
+    known = _ends({"low": low, "high": high})
+    text, ends = estimate_texts(value, known, figure.unit)
     # a mark that says nothing leaves the cell without colour: the number proves nothing
     proved = "mark" not in figure.roles or bool(cell["mark"])
     tint = round(_TINTS * (value or 0.0) / largest) if proved else 0
-    hover = " ".join(
-        part for part in (f"{cell['row']}, {cell['column']}:", str(text), ends) if part
-    )
-    return TintedCell(text=str(text), under=ends if written else "", tint=tint, hover=hover)
+    hover = " ".join((f"{cell['row']}, {cell['column']}:", text, ends)).strip()
+    return TintedCell(text=text, under=ends if written else "", tint=tint, hover=hover)
 
 
 def _number(value: Any) -> float | None:
@@ -560,32 +491,97 @@ def _matrix_thin(figure: Figure) -> tuple[Figure, str]:
     return figure.rows(kept), note
 
 
-MATRIX = Kind(
-    name="matrix",
-    words="Table of signed numbers",
-    draw=matrix,
-    key=_matrix_key,
-    thin=_matrix_thin,
-)
-
-# Values by round, with the range around them.
-
-
-ROUNDS = Kind(
-    name="rounds",
-    words="Chart by round",
-    draw=partial(lines, whole=True),  # there is no round 1.5
-    key=partial(lines_key, line=True),
-    thin=thin_lines,
-)
-
-# Lines along an axis.
-
-
-CURVE = Kind(name="curve", words="Line chart", draw=lines, key=lines_key, thin=thin_lines)
-
-KINDS = {kind.name: kind for kind in (FOREST, BANDS, MATRIX, ROUNDS, CURVE)}
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("forest", "Chart of estimates with intervals", forest, _key, _thin),
+        Kind("bands", "Chart of a range along an axis", lines, lines_key, thin_lines),
+        Kind("matrix", "Table of signed numbers", matrix, _matrix_key, _matrix_thin),
+        Kind("rounds", "Chart by round", lines, lines_key, thin_lines),
+        Kind("curve", "Line chart", lines, lines_key, thin_lines),
+    )
+}
 """Every kind by its name."""
+
+# What a figure says in words: names of axes and groups, and explanations of its marks.
+
+
+NAME = 72
+"""The most signs of a name in a picture."""
+
+
+def plain_cell(value: Any) -> Any:
+    """Return a cell as JSON has it: gaps as None, text on one harmless line."""
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, float) and value - value != 0:  # NaN and infinity are gaps
+        return None
+    return shorten(value, NAME) if isinstance(value, str) else value
+
+
+def title(figure: Figure, role: str) -> str:
+    """Return what the axis of *role* is called."""
+    return shorten(figure.labels.get(role, figure.roles.get(role, "").replace("_", " ")))
+
+
+def numbers(figure: Figure, roles: Iterable[str]) -> list[float]:
+    """Return the finite numbers in the columns of *roles*."""
+    cells = [
+        plain_cell(v)
+        for role in roles
+        if role in figure.roles
+        for v in figure.columns[figure.roles[role]]
+    ]
+    return [
+        float(value)
+        for value in cells
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    ]
+
+
+def is_numeric(figure: Figure, role: str) -> bool:
+    """Return whether the column of *role* holds numbers and gaps only."""
+    cells = [plain_cell(value) for value in figure.columns[figure.roles[role]]]
+    return all(isinstance(cell, int | float) for cell in cells if cell is not None)
+
+
+def groups_of(figure: Figure) -> list[str]:
+    """Return the names of the groups, in the order of the data."""
+    cells = figure.columns[figure.roles["group"]] if "group" in figure.roles else ()
+    return list(dict.fromkeys(shorten(str(name), NAME) for name in dict.fromkeys(cells)))
+
+
+def outer_words(figure: Figure) -> list[str]:
+    """Explain the outer range, a pale band, and then also the inner one."""
+    if "outer_low" not in figure.roles or not numbers(figure, ["outer_low", "outer_high"]):
+        return []
+    words = [f"pale band: {_range_words(figure, 'outer_low', 'outer_high')}"]
+    if numbers(figure, ["low", "high"]):
+        words.append(f"band: {_range_words(figure, 'low', 'high')}")
+    return words
+
+
+def group_words(figure: Figure) -> list[str]:
+    """Name a group that is alone, since it has no legend."""
+    groups = groups_of(figure)
+    return [f"{title(figure, 'group')}: {groups[0]}"] if len(groups) == 1 else []
+
+
+def mark_words(figure: Figure) -> list[str]:
+    """Explain marks that are numbers, which are drawn as rings."""
+    rings = "mark" in figure.roles and is_numeric(figure, "mark")
+    shown = rings and bool(numbers(figure, ["mark"]))
+    return [f"ring: {title(figure, 'mark')}"] if shown else []
+
+
+def _range_words(figure: Figure, low: str, high: str) -> str:
+    """Name a range by its two ends, unless one label names it."""
+    if low in figure.labels:
+        return shorten(figure.labels[low])
+    first, last = title(figure, low), title(figure, high)
+    stem = first.removesuffix("low").strip()
+    return (stem or "interval") if last == f"{stem} high".strip() else f"{first} to {last}"
+
 
 # The axis of a chart: where a number lies on it, and which round numbers are written.
 

@@ -1,8 +1,7 @@
-"""A drawing as one SVG file of a fixed width, with its colours and its title inside."""
+"""A drawing as SVG of a fixed width: a file with its colours and its title, or part of a page."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +18,10 @@ _LETTER = 7.9
 _AXIS = 24.0
 _GUTTER = 52.0
 """Room for the numbers of an upright axis."""
+_LEAST_CELL = 56.0
+"""Room for a number in a table of tinted cells, which widens the picture if it must."""
+_NARROW = 500.0
+"""A narrower picture is one for a phone."""
 
 
 def svg(
@@ -26,39 +29,49 @@ def svg(
     *,
     title: str,
     notes: tuple[str, ...] = (),
-    mode: Mode = "light",
+    mode: Mode | None = None,
     width: float = WIDTH,
+    look: str = "",
 ) -> str:
-    """Return *drawing* as SVG text; *title* and *notes* stand above it, and are its description."""
+    """Return *drawing* as SVG text; *title* and *notes* are its description.
+
+    With a *mode* it is a file of its own, with its colours, and *title* and *notes* stand above it.
+    Without one it stands on a page, which has the colours and the title.
+    """
     parts: list[str] = []
-    y = _MARGIN
-    for line in wrap(title, max(20, int((width - 2 * _MARGIN) / 7.6))):
-        parts.append(_text(line, _MARGIN, y + 12, "title"))
-        y += 19
-    for line in wrap("; ".join(notes), max(20, int((width - 2 * _MARGIN) / 6.2))):
-        parts.append(_text(line, _MARGIN, y + 11, ""))
-        y += 16
-    y += 12
+    edge, y = (_MARGIN, 8.0) if mode is None else (0.0, _MARGIN)
+    if mode is not None:
+        parts += [
+            element("style", svg_style(mode)),
+            element("rect", class_="paper", width="100%", height="100%"),
+        ]
+        for line in wrap(title, max(20, int((width - 2 * _MARGIN) / 7.6))):
+            parts.append(_text(line, _MARGIN, y + 12, "title"))
+            y += 19
+        for line in wrap("; ".join(notes), max(20, int((width - 2 * _MARGIN) / 6.2))):
+            parts.append(_text(line, _MARGIN, y + 11, ""))
+            y += 16
+        y += 12
 
     if isinstance(drawing, Tracks):
         more, height = _tracks(drawing, width, y)
     elif isinstance(drawing, Panels):
         more, height = _panels(drawing, width, y)
     else:
+        width = max(width, _side(drawing, width) + _LEAST_CELL * len(drawing.columns) + _MARGIN)
         more, height = _cells(drawing, width, y)
     height += _MARGIN
     return element(
         "svg",
         element("title", ". ".join((title, *notes))),
-        element("style", svg_style(mode)),
-        element("rect", class_="paper", width="100%", height="100%"),
         *parts,
         *more,
+        class_=look,
         xmlns="http://www.w3.org/2000/svg",
         role="img",
-        width=width,
+        width=width - edge,
         height=height,
-        viewBox=f"0 0 {width:g} {height:g}",
+        viewBox=f"{edge:g} 0 {width - edge:g} {height:g}",
     )
 
 
@@ -66,6 +79,8 @@ def svg(
 
 
 def _tracks(drawing: Tracks, width: float, y: float) -> tuple[list[str], float]:
+    """Draw each row with its name and its numbers beside the track; on a phone above it."""
+    narrow = width < _NARROW
     longest = max((len(track.name) for track in drawing.tracks), default=0)
     left = _MARGIN + min(0.38 * width, max(60.0, _LETTER * min(longest, 34) + 16))
     values = max((len(t.value) for t in drawing.tracks), default=0)
@@ -74,19 +89,28 @@ def _tracks(drawing: Tracks, width: float, y: float) -> tuple[list[str], float]:
     last = width - _MARGIN
     first = last - (_LETTER * ends + 14 if ends else 0)
     right = first - (_LETTER * max(values, len(drawing.heads[1])) + 20 if values else 8)
+    room = last if narrow else left
+    # On a phone a long name stands above its numbers, a short one beside them.
+    tall = _LETTER * (longest + values + ends) + 4 * _MARGIN > width
+    above = (32.0 if tall else 16.0) if narrow else 0.0
     parts = [
         _text(drawing.heads[0], _MARGIN, y + 12, ""),
         _text(drawing.heads[1], first, y + 12, "", "end"),
         _text(drawing.heads[2], last, y + 12, "", "end"),
     ]
+    if narrow:
+        left, right = 2 * _MARGIN, last - _MARGIN
     y += 22
     for track in drawing.tracks:
-        middle = y + track.height / 2 + 4
-        parts.append(_text(_cut(track, left), _MARGIN, middle, "name"))
-        parts += [_mark(mark, left, right - left, y) for mark in track.marks]
-        parts.append(_text(track.value, first, middle, "n", "end"))
-        parts.append(_text(track.interval, last, middle, "", "end"))
-        y += track.height
+        middle = y + (14 if narrow else track.height / 2 + 4)
+        noted = 8 if track.note and not narrow else 0
+        beside = middle + (16 if narrow and tall else 0)
+        parts.append(_text(_cut(track, room), _MARGIN, middle - noted, "name"))
+        parts.append(_text(track.note if noted else "", _MARGIN, middle + noted, ""))
+        parts += [_mark(mark, left, right - left, y + above) for mark in track.marks]
+        parts.append(_text(track.value, first, beside, "n", "end"))
+        parts.append(_text(track.interval, last, beside, "", "end"))
+        y += track.height + (0.0 if track.heading else above)
     parts += [_across(tick, left, right - left, y) for tick in drawing.ticks]
     return [part for part in parts if part], y + _AXIS
 
@@ -135,8 +159,7 @@ def _panel(panel: ChartPart, drawing: Panels, left: float, room: float, y: float
 
 
 def _cells(drawing: TintedTable, width: float, y: float) -> tuple[list[str], float]:
-    longest = max((len(name) for name, _ in drawing.rows), default=0)
-    left = _MARGIN + min(0.3 * width, max(60.0, _LETTER * min(longest, 28) + 12))
+    left = _side(drawing, width)
     room = min(130.0, (width - _MARGIN - left) / max(1, len(drawing.columns)))
     most = max(4, int(room / _LETTER))
     tall = any(cell is not None and cell.under for _, cells in drawing.rows for cell in cells)
@@ -162,6 +185,12 @@ def _cells(drawing: TintedTable, width: float, y: float) -> tuple[list[str], flo
             parts.append(_text(cell.under, x + room - 8, y + height / 2 + 14, "cell", "end"))
         y += height
     return [part for part in parts if part], y
+
+
+def _side(drawing: TintedTable, width: float) -> float:
+    """Return the room for the names of the rows."""
+    longest = max((len(name) for name, _ in drawing.rows), default=0)
+    return _MARGIN + min(0.3 * width, max(60.0, _LETTER * min(longest, 28) + 12))
 
 
 # -- marks
@@ -233,26 +262,6 @@ def _value(value: str | float) -> str:
     if isinstance(value, str):
         return escape(value)
     return f"{value:.2f}".rstrip("0").rstrip(".")
-
-
-# Keep text from the data short, on one line and harmless.
-
-
-def shorten(text: str, most: int = 48) -> str:
-    r"""Return *text* on one line of at most *most* characters, without direction marks.
-
-    >>> shorten("a" * 60, 5)
-    'aaaa…'
-    >>> shorten("evil\u202etxt\nnext")
-    'eviltxt next'
-    """
-    plain = "".join(
-        sign for sign in text[: 4 * most] if unicodedata.category(sign) not in ("Cf", "Cs", "Co")
-    )
-    line = " ".join(
-        "".join(" " if unicodedata.category(sign) == "Cc" else sign for sign in plain).split()
-    )
-    return line if len(line) <= most and len(text) <= 4 * most else line[: most - 1] + "…"
 
 
 # Colours and type: two hues, safe for colour-blind readers, light and dark, on paper too.

@@ -320,6 +320,8 @@ class Section:
         Pictures above the table.
     notes
         Sentences below it.
+    at_once
+        Whether a terminal shows the table too, below that of the first section.
     """
 
     title: str
@@ -328,6 +330,7 @@ class Section:
     units: Mapping[str, Unit] = field(default_factory=dict)
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
+    at_once: bool = False
 
 
 @dataclass(frozen=True)
@@ -372,7 +375,7 @@ class Figure:
     roles
         What each column is for, role to column name, for example ``{"x": "threshold", "low":
         "lower", "high": "upper"}``. Roles in use: x, y, low, high, name, group, value, row, column,
-        mark, outer_low, outer_high, text, settled (a false one is drawn open).
+        mark, outer_low, outer_high, settled (a false one is drawn open).
     labels
         Axis titles by role, where the column's name does not explain itself.
     unit
@@ -470,6 +473,8 @@ class Claims:
         Competitors of which nothing is known: each may be the best.
     what
         What one competitor is called: system, model, judge, classifier.
+    most, more
+        The words for the first of all, and for the better one of two.
 
     Examples
     --------
@@ -486,6 +491,8 @@ class Claims:
     better: Iterable[tuple[str, str]] = frozenset()
     unknown: tuple[str, ...] = ()
     what: str = "system"
+    most: str = "best"
+    more: str = "better"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "better", frozenset(self.better))
@@ -541,33 +548,42 @@ class Claims:
         known = (name for name in self.names if name != self.leader)
         return tuple(name for name in known if name not in self.beaten)
 
-    def answer(self, text: Callable[[str], str], *, verb: str = "scores") -> str:
+    def answer(
+        self, text: Callable[[str], str] | None = None, *, verb: str = "scores", why: str = ""
+    ) -> str:
         """Say who is best, or better than whom, or that we cannot tell.
 
         Parameters
         ----------
         text
-            The score of a competitor with its doubt.
+            The score of a competitor with its doubt; None where *why* stands for the scores.
         verb
             What comes before the score of the next best.
+        why
+            What the claim rests on, where that is not the scores: of a pair, its own numbers.
         """
         leader, beaten = self.leader, self.beaten
-        score = text(leader)
-        if self.best is not None and len(self.names) == 2:
-            return f"{leader} is better than {beaten[0]}: {score} against {text(beaten[0])}."
-        if self.best is not None:
-            return (
-                f"{leader} is the best of {number_word(len(self.names))} {self.what}s: {score}. The"
-                f" next best, {beaten[0]}, {verb} {text(beaten[0])}."
-            )
+        score = text or (lambda name: name)
+
+        def because(numbers: str) -> str:
+            told = why or (numbers if text else "")
+            return f": {told}." if told else "."
+
+        if self.best is not None and len(self.names) > 2:
+            place = f"the {self.most} of {number_word(len(self.names))} {self.what}s"
+            next_best = f" The next best, {beaten[0]}, {verb} {score(beaten[0])}." if text else ""
+            return f"{leader} is {place}{because(score(leader))}{next_best}"
         if beaten:
             whose = f" for {beaten[0]}" if len(beaten) > 1 else ""
-            return (
-                f"{leader} is better than {names_of(beaten)}: {score} against"
-                f" {text(beaten[0])}{whose}."
-            )
-        shown = ", ".join(f"{name} {text(name)}" for name in (leader, *self.rivals)[:2])
-        return f"We cannot tell which {self.what} is best: {shown}."
+            numbers = f"{score(leader)} against {score(beaten[0])}{whose}"
+            return f"{leader} is {self.more} than {names_of(beaten)}{because(numbers)}"
+        shown = ", ".join(f"{name} {score(name)}" for name in (leader, *self.rivals)[:2])
+        return f"We cannot tell which {self.what} is {self.most}{because(shown)}"
+
+    def nearly(self, name: str, within: str, score: str) -> str:
+        """Say that one is the best, or so close to it that the difference does not matter."""
+        place = f"the {self.most} of {number_word(len(self.names))} {self.what}s"
+        return f"{name} is {place}, or within {within} of the {self.most}: {score}."
 
     def left(self) -> str:
         """Say which rivals are not settled; empty if none is, or if `answer` has named them all."""
@@ -575,4 +591,4 @@ class Claims:
         if not rivals or (not self.beaten and len(rivals) == 1):
             return ""
         also = "also " if self.beaten else ""
-        return f"Not settled: whether {self.leader} is {also}better than {names_of(rivals)}."
+        return f"Not settled: whether {self.leader} is {also}{self.more} than {names_of(rivals)}."

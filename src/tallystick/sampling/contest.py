@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick._rng import Rng, as_rng
-from tallystick.errors import BudgetError, InputError
+from tallystick.errors import InputError
 from tallystick.sampling.bets import CUT, PRIOR_LABELS, SLACK
 from tallystick.sampling.votes import AnyInts, Floats, Ints
 from tallystick.table.session_rows import distinct_rows
@@ -110,10 +110,6 @@ def start(contest: Contest, *, epsilon: float = 0.02, alpha: float = 0.05) -> Be
     >>> int(state.contested().sum()), state.named
     (2, None)
     """
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
-    if not 0 <= epsilon < 1:
-        raise InputError(f"epsilon must be in [0, 1), got {epsilon!r}")
     k = contest.n_models
     square = np.zeros((k, k))
     state = BestOf(
@@ -145,11 +141,7 @@ def contested_draws(state: BestOf, *, size: int, rng: Rng) -> Ints:
     >>> (items % 4).tolist()
     [2, 1, 2]
     """
-    if size < 1:
-        raise InputError(f"size must be at least 1, got {size!r}")
     items = state.contest.items(state.live, state.drawn)
-    if not items.size:
-        raise BudgetError("no unlabelled item is left on which the live models differ")
     return np.asarray(as_rng(rng).choice(items, size=min(size, items.size), replace=False))
 
 
@@ -163,8 +155,9 @@ def advance(state: BestOf, items: ArrayLike, labels: ArrayLike) -> BestOf:
     items
         The batch as it was drawn by `contested_draws`, in draw order.
     labels
-        What people said of each, as the contest reads it: the true class (the number of classes
-        itself where no model is right), or items x systems of passes.
+        What people said of each, as the contest reads it. Models: the true class, the number of
+        classes itself where no model is right. Systems: items x systems of 1, 0 and 1/2; NaN for
+        an output that nobody was asked about, and a row of -1 for an item that was skipped.
 
     Examples
     --------
@@ -178,10 +171,7 @@ def advance(state: BestOf, items: ArrayLike, labels: ArrayLike) -> BestOf:
     (0, 20)
     """
     batch = np.asarray(items, dtype=np.int64)
-    if batch.ndim != 1:
-        raise InputError(f"items must be flat, got {batch.shape}")
-    contest = state.contest
-    truth = contest.labels(labels, batch.size)
+    contest, truth = state.contest, np.asarray(labels, dtype=np.float64)
     if not np.isin(batch, contest.items(state.live, state.drawn)).all():
         raise InputError("items must be unlabelled and contested: draw them with contested_draws")
 
@@ -254,8 +244,6 @@ def best_of(
     """
     order, number = np.asarray(items, dtype=np.int64), np.asarray(batch, dtype=np.int64)
     truth = np.asarray(labels)
-    if order.shape != number.shape or len(truth) > order.size:
-        raise InputError("items and batch have one entry per draw, and labels no more than that")
     state = start(contest, epsilon=epsilon, alpha=alpha)
     for one in np.unique(number[: len(truth)]):
         if state.named is not None:
@@ -365,21 +353,6 @@ class Contest:
         keep[drawn] = False
         return np.flatnonzero(keep)
 
-    def labels(self, given: ArrayLike, n: int) -> Floats:
-        """Return the labels of *n* items, checked.
-
-        Models: one class per item; the number of classes itself where no model is right. Systems:
-        items x systems of 1, 0 and 1/2; NaN for an output that nobody was asked about, and a row
-        of -1 for an item that a person skipped.
-        """
-        found = np.asarray(given, dtype=np.float64)
-        shape = (n, self.n_models) if self.judged else (n,)
-        if found.size == 0:
-            found = found.reshape(shape)
-        if found.shape != shape:
-            raise InputError(f"labels must be of shape {shape}, got {found.shape}")
-        return found
-
     def chance(self, p: Floats) -> Floats:
         """Return cells x competitors: the chance that each is right, given class shares *p*."""
         right = p[self.stratum, np.maximum(self.answers, 0)]
@@ -446,13 +419,7 @@ def contest_of(answers: ArrayLike, stratum: ArrayLike, *, guess: ArrayLike) -> C
     [2, 1]
     """
     table, where = np.asarray(answers), np.asarray(stratum, dtype=np.int64)
-    if table.ndim != 2 or table.shape[1] < 2 or where.shape != table.shape[:1]:
-        raise InputError(f"answers must be items x models with a stratum each, got {table.shape}")
     shares, spread = _shares(guess), np.repeat(where[:, None], table.shape[1], axis=1)
-    if table.min() < -1 or table.max() >= shares.shape[1]:
-        raise InputError(
-            f"answers must be in -1..{shares.shape[1] - 1}, got {table.min()}..{table.max()}"
-        )
     return _sorted(table, spread, np.column_stack((where, table)), shares, judged=False)
 
 
@@ -473,10 +440,6 @@ def judged_contest(strata: ArrayLike, *, guess: ArrayLike) -> Contest:
     (10, 2)
     """
     table, shares = np.asarray(strata), _shares(guess)
-    if table.ndim != 2 or table.shape[1] < 2 or not len(table):
-        raise InputError(f"strata must be items x systems, got {table.shape}")
-    if shares.shape[1] != 2:
-        raise InputError(f"guess must have two shares per stratum, got {shares.shape}")
     return _sorted(np.ones_like(table), table, table, shares, judged=True)
 
 
@@ -488,8 +451,6 @@ def _sorted(
     answers: AnyInts, strata: AnyInts, told_by: AnyInts, guess: Floats, *, judged: bool
 ) -> Contest:
     """Put items that *told_by* does not tell apart into one cell."""
-    if strata.min() < 0 or strata.max() >= len(guess):
-        raise InputError(f"strata must be in 0..{len(guess) - 1}: every item takes part")
     first, sizes, cell = distinct_rows(told_by, max(guess.shape))
     return Contest(
         cell=cell,

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tallystick._rng import Rng, as_rng
-from tallystick.errors import BudgetError, InputError
+from tallystick.errors import BudgetError
 from tallystick.sampling.votes import (
     AnyInts,
     Consensus,
@@ -79,20 +79,12 @@ class LabelStrata:
     guess: Floats
 
     def __post_init__(self) -> None:
-        of = np.asarray(self.of)
-        if of.ndim != 1 or of.dtype.kind not in "iu":
-            raise InputError(f"of must be a flat array of integers, got shape {of.shape}")
         guess = np.atleast_2d(np.asarray(self.guess, dtype=np.float64))
         side = np.asarray(self.side, dtype=np.int64)
-        if side.shape != guess.shape[:1]:
-            raise InputError(
-                f"guess must have one row per stratum ({side.size}), got {guess.shape}"
-            )
-        if of.size and not (of.min() >= OUTSIDE and of.max() < side.size):
-            raise InputError(f"of must be in -1..{side.size - 1}, got {of.min()} to {of.max()}")
         # One or two bytes per item: a million items are common, more than 12 strata are not.
         small = np.int8 if side.size < 128 else np.int32
-        for name, value in (("of", of.astype(small)), ("side", side), ("guess", guess)):
+        of = np.asarray(self.of).astype(small)
+        for name, value in (("of", of), ("side", side), ("guess", guess)):
             object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
@@ -217,10 +209,6 @@ def score_strata(
     [17, 16, 17, 17, 16, 17]
     """
     values = np.asarray(score, dtype=np.float64)
-    if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-        raise InputError("score must be a flat array of finite numbers with at least one item")
-    if not ((values >= 0) & (values <= 1)).all():
-        raise InputError("score must lie in [0, 1]: scale it")
     distinct, place = np.unique(values, return_inverse=True)
     weight = np.ones(values.size) if counts is None else np.asarray(counts, dtype=np.float64)
     held = np.bincount(place, weights=weight).astype(np.float64)
@@ -359,10 +347,6 @@ class DrawJournal:
     spreads: Floats
     half_width: float = HALF_WIDTH
 
-    def __post_init__(self) -> None:
-        if not 0 < self.half_width < 1:
-            raise InputError(f"half_width must be in (0, 1), got {self.half_width!r}")
-
     @classmethod
     def empty(cls, sizes: ArrayLike, *, half_width: float = HALF_WIDTH) -> DrawJournal:
         """Return a journal without draws, for a session that wants this half-width."""
@@ -411,8 +395,6 @@ def drawing_probabilities(remaining: ArrayLike, spread: ArrayLike) -> Floats:
     left = np.asarray(remaining, dtype=np.float64) * (s > 0)
     weighted = left * s
     whole, part = left.sum(axis=-1, keepdims=True), weighted.sum(axis=-1, keepdims=True)
-    if not (whole > 0).all():
-        raise BudgetError("every item that may be drawn has been drawn")
     return np.asarray(0.5 * left / whole + 0.5 * weighted / part)  # (W1)
 
 
@@ -499,15 +481,7 @@ def draw_batch(
     >>> journal.item.tolist(), journal.stratum.tolist(), journal.q.round(3).tolist()
     ([96, 28, 59, 57], [1, 0, 1, 1], [0.7, 0.303, 0.704, 0.701])
     """
-    if size < 1:
-        raise InputError(f"size must be at least 1, got {size!r}")
-    if not np.array_equal(strata.sizes, journal.sizes):
-        raise InputError("strata and journal differ in size: a journal belongs to its own strata")
     s = np.asarray(spread, dtype=np.float64)
-    if s.shape != journal.sizes.shape or not (np.isfinite(s) & (s >= 0)).all():
-        raise InputError(
-            f"spread must be one finite number per stratum, at least 0, got {spread!r}"
-        )
     left = journal.sizes - np.bincount(journal.stratum, minlength=s.size)
     size = min(size, int(left[s > 0].sum()))
     if not size:

@@ -77,8 +77,6 @@ def disagreement_strata(
     """
     a, b = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
     table = np.asarray(posterior, dtype=np.float64)
-    if a.shape != b.shape or table.shape[:1] != a.shape or table.ndim != 2:
-        raise InputError(f"first, second and posterior differ: {a.shape}, {b.shape}, {table.shape}")
     apart = np.flatnonzero(a != b)
     if not apart.size:
         raise InputError("the two classifiers never disagree: there is nothing to label")
@@ -106,12 +104,8 @@ def gap_strata(
     >>> strata.of.tolist(), guess.round(2).tolist()
     ([2, 1, 2, 0], [-0.33, 0.0, 1.0])
     """
-    if judges < 1:
-        raise InputError(f"judges must be at least 1, got {judges!r}")
     gap = np.asarray(votes_a, dtype=np.int64) - np.asarray(votes_b, dtype=np.int64)
     values, place = np.unique(gap, return_inverse=True)
-    if np.abs(values).max(initial=0) > judges:
-        raise InputError(f"votes differ by {np.abs(values).max()}, more than the {judges} judges")
     guess = values / judges
     rows = np.column_stack(((1 - guess) / 2, (1 + guess) / 2))
     side = (values > 0).astype(np.int64)
@@ -153,8 +147,6 @@ def classifier_difference(
     >>> found.verdict, found.items - found.labelled, round(float(found.above[6]), 1)
     ('above', 170, 30.6)
     """
-    if np.ptp(journal.spreads, axis=1).any():
-        raise InputError("draws among disagreements must be uniform: draw with uniform_spread")
     low, high = (rectified_steps(journal, part, guess) for part in values)
     nothing = np.zeros(journal.sizes.size)
     plain = [rectified_steps(journal, part, nothing, learn=False) for part in values]

@@ -22,8 +22,7 @@ from tallystick.results import Interval, Unknown
 from tallystick.sampling.draws import LabelStrata
 from tallystick.sampling.tasks import LabelTask, Measure, Read, measured
 from tallystick.sampling.votes import AnyInts, Floats, Ints
-from tallystick.stats.adverse_binary import METHOD as BINARY_METHOD
-from tallystick.stats.adverse_binary import adverse_shares, adverse_stratified_mean
+from tallystick.stats.adverse_binary import adverse_mean
 from tallystick.stats.few_labels import METHOD, FewLabels, Rows, fit
 from tallystick.stats.intervals import Vector
 from tallystick.table.data import RowPatterns
@@ -359,22 +358,10 @@ def planned_mean(
     >>> print(round(estimate, 2), interval)
     0.8 [0.600, 0.930] (95%, approximate)
     """
-    n = np.asarray(sizes, dtype=np.float64)
-    sides = []
-    for part in values:
-        if counted:
-            labelled = np.bincount(stratum, minlength=n.size).astype(np.float64)
-            total = np.bincount(stratum, weights=part, minlength=n.size).astype(np.float64)
-            sides.append(_share(n, labelled, total, alpha))
-        else:
-            one = adverse_stratified_mean(part, stratum, n, bounds=bounds, alpha=alpha)
-            sides.append((one.estimate, one.interval))
-    (least, low), (most, high) = sides
-    return (least + most) / 2, replace(low, high=high.high)
-
-
-def _share(n: Floats, k: Floats, x: Floats, alpha: float) -> tuple[float, Interval]:
-    """Bound the share of ones among all items of strata; values may be fractions in [0, 1]."""
-    estimate, (low, high) = adverse_shares(n[None], k[None], x[None], alpha=alpha)
-    ends = Interval(float(low[0]), float(high[0]), 1 - alpha, method=BINARY_METHOD)
-    return float(estimate[0]), ends
+    sides = [
+        adverse_mean(part, stratum, sizes, bounds=bounds, pass_fail=counted, alpha=alpha)
+        for part in values
+    ]
+    least, most = sides
+    interval = replace(least.interval, high=most.interval.high)
+    return (least.estimate + most.estimate) / 2, interval

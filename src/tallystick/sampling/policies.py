@@ -63,10 +63,6 @@ class Policy(ABC):
 
     minimum: int = 2
 
-    def __post_init__(self) -> None:
-        if self.minimum < 0:
-            raise InputError(f"minimum must not be negative, got {self.minimum!r}")
-
     def opening(self, calls: int) -> int:
         """Return how many of the first questions go to items in uniformly random order, whatever
         their stratum.
@@ -194,7 +190,6 @@ class Masa(Policy):
     exploration: float = 1.0
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not 0 < self.exploration < float("inf"):
             raise InputError(
                 f"exploration must be positive, got {self.exploration!r}: "
@@ -274,14 +269,8 @@ class Flips(Policy):
     reserve: int = 0
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if not 0 <= self.blind <= 1:
             raise InputError(f"blind must be in [0, 1], got {self.blind!r}")
-        if self.refresh < 1 or self.first < 0 or self.reserve < 0:
-            raise InputError(
-                "refresh must be at least 1, first and reserve at least 0, got"
-                f" {self.refresh!r}, {self.first!r} and {self.reserve!r}"
-            )
 
     def opening(self, calls: int) -> int:
         """Return *first*."""

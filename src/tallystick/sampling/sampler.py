@@ -109,8 +109,6 @@ class Sampler:
         limit is in flight, or the oldest question is unanswered for so long that the next choice
         depends on it, is refused: tell first.
         """
-        if k is not None and k < 1:
-            raise InputError(f"k must be at least 1, got {k!r}")
         limit = self.plan.in_flight
         batch: list[int] = []
         while not self.done and (k is None or len(batch) < k):

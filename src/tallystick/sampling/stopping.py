@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from math import ceil, inf, log, sqrt
 from typing import Literal, TypeAlias
 
-from tallystick.errors import InputError
 from tallystick.results import Interval
 
 StopReason: TypeAlias = Literal["precision", "verdict", "certain", "budget", "not-worth-it"]
@@ -68,8 +67,6 @@ def forecast(labelled: int, half_width: float, target: float, *, items: int | No
     >>> forecast(20, 0.2, 0.05, items=150)
     87
     """
-    if not target > 0:
-        raise InputError(f"target must be positive, got {target!r}")
     if items is not None and 0 < labelled < items:
         rest = (1 / labelled - 1 / items) * (target / half_width) ** 2 if half_width > 0 else 1.0
         return max(0, ceil(1 / (rest + 1 / items) - labelled - 1e-9))
@@ -182,8 +179,6 @@ def reader_error(disagreed: int, twice: int, *, alpha: float = 0.05) -> tuple[fl
     """
     from tallystick.stats.intervals import clopper_pearson
 
-    if not 0 <= disagreed <= twice or twice < 1:
-        raise InputError(f"0 <= disagreed <= twice, got {disagreed!r} of {twice!r}")
     ends = clopper_pearson(disagreed, twice, alpha=alpha)
     interval = Interval(
         _error(ends.low),
@@ -202,8 +197,6 @@ def too_noisy(error: float, share: float, half_width: float) -> bool:
     >>> too_noisy(0.05, 0.9, 0.05), too_noisy(0.05, 0.5, 0.05)
     (True, False)
     """
-    if not 0 <= error <= 0.5:
-        raise InputError(f"error must be in [0, 1/2], got {error!r}")
     return error * abs(1 - 2 * share) > half_width / 3
 
 

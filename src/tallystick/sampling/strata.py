@@ -21,14 +21,10 @@ def codes(values: ArrayLike, name: str) -> IntArray:
     *name*.
     """
     array = np.asarray(values)
-    if array.ndim != 1 or array.dtype.kind not in "iu":
+    if array.ndim != 1 or array.dtype.kind not in "iu" or array.min(initial=0) < 0:
         raise InputError(
-            f"{name} must be a flat array of integer codes, got shape {array.shape} of"
+            f"{name} must be a flat array of integers from 0, got shape {array.shape} of"
             f" {array.dtype}"
-        )
-    if array.size and array.min() < 0:
-        raise InputError(
-            f"{name} must not be negative, got {array.min()} at position {int(array.argmin())}"
         )
     return array.astype(np.intp)
 
@@ -56,22 +52,14 @@ class Strata:
 
     def __post_init__(self) -> None:
         of = codes(self.of, "of")
-        if not of.size:
-            raise InputError("strata need at least one item")
         sizes = np.bincount(of)
-        if not sizes.all():
+        if not of.size or not sizes.all():
             raise InputError(
-                f"stratum {int(sizes.argmin())} has no item: number the strata 0 … S - 1 without"
-                " gaps"
+                "strata must be numbered 0 … S - 1 without gaps, with at least one item each"
             )
         family = (
             np.zeros(len(sizes), np.intp) if self.family is None else codes(self.family, "family")
         )
-        if len(family) != len(sizes):
-            raise InputError(
-                f"family must name one family per stratum, got {len(family)} for {len(sizes)}"
-                " strata"
-            )
         object.__setattr__(self, "of", of)
         object.__setattr__(self, "family", family)
 
@@ -103,10 +91,6 @@ class Strata:
         its largest part.
         """
         target = np.unique(codes(into, "into"), return_inverse=True)[1]
-        if len(target) != len(self):
-            raise InputError(
-                f"into must name a target for each of the {len(self)} strata, got {len(target)}"
-            )
         family = np.zeros(target.max() + 1, np.intp)
         by_size = np.argsort(self.sizes, kind="stable")  # the largest part writes last
         family[target[by_size]] = self.families[by_size]
@@ -124,8 +108,6 @@ def merge_small(strata: Strata, *, least: int) -> Strata:
     >>> merge_small(Strata([0] * 30 + [1] * 4 + [2] * 3), least=5).sizes
     array([30,  7])
     """
-    if least < 1:
-        raise InputError(f"least must be at least 1, got {least!r}")
     while len(strata) > 1 and strata.sizes.min() < least:
         smallest = int(strata.sizes.argmin())
         other = np.arange(len(strata)) != smallest
@@ -188,13 +170,7 @@ def history_cells(
     array([40, 10, 50])
     """
     truth, before = codes(true, "true"), codes(old, "old")
-    if len(truth) != len(before):
-        raise InputError(
-            f"true and old must have equal lengths, got {len(truth)} and {len(before)}"
-        )
-    if calls < 1:
-        raise InputError(f"calls must be at least 1, got {calls!r}")
-    ranks = None if confidence is None else _ranked(confidence, len(truth))
+    ranks = None if confidence is None else _ranked(confidence)
     right = before == truth
     worth = np.where(right, 1.0, WRONG_COUNTS)
     expects = calls * worth / worth.sum()  # (S1), one item's part of e
@@ -243,15 +219,11 @@ def _cells(
     return cells + ([np.sort(np.concatenate(pool))] if pool else [])
 
 
-def _ranked(confidence: ArrayLike, length: int) -> IntArray:
+def _ranked(confidence: ArrayLike) -> IntArray:
     """Rank every value among all, ties by position."""
-    array = np.asarray(confidence, dtype=np.float64)
-    if array.shape != (length,) or np.isnan(array).any():
-        raise InputError(
-            f"confidence must hold {length} numbers, none of them NaN, got shape {array.shape}"
-        )
-    ranks = np.empty(length, np.intp)
-    ranks[np.argsort(array, kind="stable")] = np.arange(length)
+    order = np.argsort(np.asarray(confidence, dtype=np.float64), kind="stable")
+    ranks = np.empty(order.size, np.intp)
+    ranks[order] = np.arange(order.size)
     return ranks
 
 
@@ -321,12 +293,9 @@ class Plan:
     replacement: bool = False
 
     def __post_init__(self) -> None:
-        if self.budget < 1:
-            raise InputError(f"budget must be at least 1 question, got {self.budget!r}")
-        if self.n_outcomes < 1:
-            raise InputError(f"n_outcomes must be at least 1, got {self.n_outcomes!r}")
-        if self.in_flight < 1:
-            raise InputError(f"in_flight must be at least 1, got {self.in_flight!r}")
+        for name in ("budget", "n_outcomes", "in_flight"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, got {getattr(self, name)!r}")
         _ = self.weight, self.old  # refused now if they do not fit, not at the first answer
         floors, rest = int(self.floors.sum()), self.calls - self.policy.opening(self.calls)
         if floors > rest:

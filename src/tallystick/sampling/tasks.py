@@ -170,14 +170,6 @@ class LabelTask:
     ask: str = "What is the right answer?"
     notes: tuple[str, ...] = field(default=())
 
-    def __post_init__(self) -> None:
-        if self.rows.ndim != 2 or self.rows.shape[0] != self.strata.of.size:
-            raise InputError(
-                f"rows must be units x asks for {self.strata.of.size} units, got {self.rows.shape}"
-            )
-        if not self.classes and self.scale is None:
-            raise InputError("a task needs the classes of its answers, or their scale")
-
     @cached_property
     def own_sizes(self) -> tuple[Ints, ...]:
         """For each measure, how many units of each stratum count for it."""
@@ -245,10 +237,6 @@ def class_measure(
     return Measure(name=name, value=value, guess=strata.guess[:, code], limit=limit)
 
 
-RANDOM = "random"
-"""The rule of a session whose labels are a random sample: of all rows, or of each system's rows."""
-
-
 def random_sample(session: Session, *, by_system: bool = False) -> bool:
     """Say whether the labels of a session can be read like any other random ones.
 
@@ -257,7 +245,7 @@ def random_sample(session: Session, *, by_system: bool = False) -> bool:
     random inside each system only.
     """
     head, last = session.head, session.readable()
-    if head.options.get("rule") != RANDOM or session.apart or not last:
+    if not head.random or session.apart or not last:
         return False
     if head.question == "score" and not by_system:
         return False

@@ -136,12 +136,6 @@ def patterns_of(
     ([[0, 1], [1, 1]], [2.0, 1.0], [0, 1, 0])
     """
     table = np.asarray(votes)
-    if table.ndim != 2 or not len(table) or table.dtype.kind not in "iu":
-        raise InputError(f"votes must be items x judges of integer codes, got shape {table.shape}")
-    if table.min(initial=0) < -1 or table.max(initial=0) >= n_classes:
-        raise InputError(
-            f"votes must be in -1..{n_classes - 1}, got {table.min()} to {table.max()}"
-        )
     first, held, place = distinct_rows(table, n_classes)
     if counts is not None:
         weights = np.asarray(counts, dtype=np.float64)

@@ -14,11 +14,10 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 from tallystick.stats.adverse_binary import PSEUDO, effective_labels, fill_unlabelled
 from tallystick.stats.bets import crossing
-from tallystick.stats.exact_tails import open_unit
+from tallystick.stats.exact_tails import one_per, open_unit
 from tallystick.stats.intervals import Floats, Vector, as_counts
 
 METHOD = "four-cell adverse likelihood"
@@ -47,14 +46,20 @@ class RatioEstimate:
         return f"{number} {self.interval}"
 
 
-def adverse_recall(
-    sizes: Vector, labelled: Vector, hits: Vector, *, alpha: float = 0.05
+Ratio: TypeAlias = Literal["recall", "f1"]
+
+PREDICTED = np.array([True, True, False, False])
+"""Which of the four cells have h = c."""
+
+
+def adverse_ratio(
+    sizes: Vector, labelled: Vector, hits: Vector, *, measure: Ratio, alpha: float = 0.05
 ) -> RatioEstimate:
-    r"""Estimate a classifier's recall for class c on these rows, from few labels.
+    r"""Estimate a classifier's recall or F1 for class c on these rows, from few labels.
 
     Recall and F1 are ratios :math:`\theta = \sum_s W_s A_s p_s / (\sum_s W_s p_s + C)`, :math:`p_s`
-    being the share of class c in cell s; for recall A = 1 where h = c, otherwise 0, and C = 0. For
-    the lower end cells with h = c get :math:`a_s = .35 \sqrt{W_s}` labels "not c" and the others
+    being the share of class c in cell s; for recall A = 1 where h = c, otherwise 0, and C = 0;
+    for F1 A = 2 there, and C is the share of rows with h = c. For the lower end cells with h = c get :math:`a_s = .35 \sqrt{W_s}` labels "not c" and the others
     :math:`a_s` labels "c"; for the upper end the reverse. With :math:`k^*_s` and :math:`\ell` of
     (AL1), a value θ is tested by
 
@@ -75,6 +80,8 @@ def adverse_recall(
     sizes, labelled, hits
         :math:`N_s, k_s, x_s` in the four cells: (h = c and consensus = c), (h = c only),
         (consensus = c only), neither.
+    measure
+        ``recall`` or ``f1``.
     alpha
         One minus the level.
 
@@ -86,174 +93,79 @@ def adverse_recall(
 
     Examples
     --------
-    >>> print(adverse_recall([200, 100, 60, 640], [20, 10, 6, 64], [18, 5, 3, 2]))
+    >>> cells = [200, 100, 60, 640], [20, 10, 6, 64], [18, 5, 3, 2]
+    >>> print(adverse_ratio(*cells, measure="recall"))
     0.8214 [0.698, 0.917] (95%, approximate)
-    """
-    return _ratio(four_cells(sizes, labelled, hits, "recall"), alpha)
-
-
-def adverse_f1(
-    sizes: Vector, labelled: Vector, hits: Vector, *, alpha: float = 0.05
-) -> RatioEstimate:
-    """Estimate a classifier's F1 for class c on these rows, from few labels.
-
-    As :func:`adverse_recall`, with A = 2 where h = c and C the share of rows with h = c.
-
-    Parameters
-    ----------
-    sizes, labelled, hits, alpha
-        As in :func:`adverse_recall`.
-
-    Examples
-    --------
-    >>> print(adverse_f1([200, 100, 60, 640], [20, 10, 6, 64], [18, 5, 3, 2]))
+    >>> print(adverse_ratio(*cells, measure="f1"))
     0.7931 [0.679, 0.877] (95%, approximate)
     """
-    return _ratio(four_cells(sizes, labelled, hits, "f1"), alpha)
-
-
-def _ratio(cells: Cells, alpha: float) -> RatioEstimate:
     open_unit(alpha=alpha)
-    m = int(cells.labelled.sum())
-    estimate, low, high = _finished(cells, alpha)
-    _, low_alone, high_alone = _finished(cells.merged(), alpha)
+    x, k = as_counts(hits, labelled, names=("hits", "labelled"))
+    k, n = as_counts(k, sizes, names=("labelled", "sizes"))
+    one_per("cell", 4, sizes=n, hits=x)
+    estimate, low, high = _finished((n, k, x), PREDICTED, measure, alpha)
+    # Without the consensus there is one cell with h = c and one without.
+    alone = tuple(part.reshape(2, 2).sum(axis=1) for part in (n, k, x))
+    _, low_alone, high_alone = _finished(alone, PREDICTED[::2], measure, alpha)
     ratio = (high_alone - low_alone) / (high - low) if high > low else 1.0
     return RatioEstimate(
         estimate=Unknown("no label is of this class") if estimate is None else estimate,
         interval=Interval(low, high, 1 - alpha, "approximate", None, METHOD),
-        worth=m * ratio**2,
+        worth=float(k.sum()) * ratio**2,
     )
 
 
-def _finished(cells: Cells, alpha: float) -> tuple[float | None, float, float]:
+def _finished(
+    counts: tuple[Floats, ...], on: NDArray[np.bool_], measure: Ratio, alpha: float
+) -> tuple[float | None, float, float]:
     """Return the estimate, if there is one, and both ends, widened and clipped."""
-    n, k, on = cells.sizes, cells.labelled, cells.predicted
-    if n[on].sum() == 0:  # nothing is predicted to be of the class, so nothing is found
-        return 0.0, 0.0, 0.0
-    if n[~on].sum() == 0 and cells.constant == 0:  # everything is: recall is 1
-        return 1.0, 1.0, 1.0
-    estimate, scale = cells.estimate()
-    if estimate is None:
-        return None, 0.0, 1.0
-
-    least, most = _logic(cells)
-    if k.sum() == n.sum():  # every row is labelled: the number itself
-        return estimate, estimate, estimate
-    low, high = _raw_ends(cells, alpha)
-    if 2 * k.sum() > n.sum():
-        gross = 0.5 * np.abs(cells.factor[n > 0] - estimate).max() / (n.sum() * scale)  # (AL16)
-        low, high = low - gross, high + gross
-    low, high, estimate = (float(np.clip(part, least, most)) for part in (low, high, estimate))
-    return estimate, min(low, estimate), max(high, estimate)
-
-
-def _raw_ends(cells: Cells, alpha: float) -> tuple[float, float]:
-    """Return both ends (AL15) as they come."""
     from scipy.special import ndtri
 
-    used = cells.sizes > 0
-    n, k, x = cells.sizes[used], cells.labelled[used], cells.hits[used]
-    weights, factor, on = cells.weights[used], cells.factor[used], cells.predicted[used]
-    star = effective_labels(n, k, k == n)
-    seen = star * np.divide(x, k, out=np.zeros_like(x), where=k > 0)
-    adverse = PSEUDO * np.sqrt(weights)
-    bar = float(ndtri(1 - alpha / 2)) ** 2
+    n, k, x = counts
+    factor = np.where(on, 2.0 if measure == "f1" else 1.0, 0.0)
+    weights = n / max(n.sum(), 1.0)
+    constant = float(weights[on].sum()) if measure == "f1" else 0.0
+    if n[on].sum() == 0:  # nothing is predicted to be of the class, so nothing is found
+        return 0.0, 0.0, 0.0
+    if n[~on].sum() == 0 and measure == "recall":  # everything is
+        return 1.0, 1.0, 1.0
+
+    share = np.divide(x, k, out=np.zeros_like(x), where=k > 0)
+    filled = fill_unlabelled(n[None], share[None], k[None])[0]
+    scale = float(np.nansum(weights * filled) + constant)
+    if k.sum() == 0 or scale <= 0:
+        return None, 0.0, 1.0
+    estimate = float((weights * factor * filled).sum() / scale)
+    if k.sum() == n.sum():  # every row is labelled: the number itself
+        return estimate, estimate, estimate
+
+    # Labels "c" go where they hurt: outside h = c for the lower end, inside for the upper (AL15).
+    used, star = n > 0, effective_labels(n, k, k == n)
+    adverse, bar = PSEUDO * np.sqrt(weights), float(ndtri(1 - alpha / 2)) ** 2
     low, high = (
-        # Labels "c" go where they hurt: outside h = c for the lower end, inside for the upper.
-        ratio_end(weights, factor, seen + adverse * at, star + adverse, cells.constant, bar, upper)
+        ratio_end(
+            weights[used],
+            factor[used],
+            (star * share + adverse * at)[used],
+            (star + adverse)[used],
+            constant,
+            bar,
+            upper,
+        )
         for at, upper in ((~on, False), (on, True))
     )
-    return low, high
+    if 2 * k.sum() > n.sum():
+        gross = 0.5 * np.abs(factor[used] - estimate).max() / (n.sum() * scale)  # (AL16)
+        low, high = low - gross, high + gross
 
-
-def _logic(cells: Cells) -> tuple[float, float]:
-    """Return the least and the greatest ratio that the labels leave possible."""
-    on = cells.predicted
-    left = cells.sizes - cells.labelled
-    found, missed = cells.hits[on].sum(), cells.hits[~on].sum()
-    top, open_in, open_out = cells.factor.max(), left[on].sum(), left[~on].sum()
-    rows = cells.sizes[on].sum() if cells.constant > 0 else 0.0
-    below, above = rows + found + missed + open_out, rows + found + open_in + missed
-    least = top * found / below if below > 0 else 0.0
-    most = top * (found + open_in) / above if above > 0 else 1.0
-    return float(least), float(most)
-
-
-# The four cells behind recall and F1: (h = c?) x (consensus = c?).
-
-
-Measure: TypeAlias = Literal["recall", "f1"]
-
-PREDICTED = np.array([True, True, False, False])
-"""Which of the four cells have h = c."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Cells:
-    r"""Counts per cell, and the ratio :math:`\sum W A p / (\sum W p + C)` that is asked for.
-
-    Parameters
-    ----------
-    sizes, labelled, hits
-        Rows, labels and labels of class c per cell.
-    factor
-        A: 1 (recall) or 2 (F1) where h = c, otherwise 0.
-    constant
-        C: 0 (recall), or the share of rows with h = c (F1).
-    """
-
-    sizes: Floats
-    labelled: Floats
-    hits: Floats
-    factor: Floats
-    constant: float
-
-    @property
-    def predicted(self) -> NDArray[np.bool_]:
-        """Which cells have h = c."""
-        return np.asarray(self.factor > 0)
-
-    @property
-    def weights(self) -> Floats:
-        """Share of all rows per cell."""
-        return np.asarray(self.sizes / self.sizes.sum())
-
-    def merged(self) -> Cells:
-        """Forget the consensus: one cell with h = c and one without."""
-        on, off = self.predicted, ~self.predicted
-        parts = (
-            np.array([part[on].sum(), part[off].sum()])
-            for part in (self.sizes, self.labelled, self.hits)
-        )
-        sizes, labelled, hits = parts
-        factor = np.array([self.factor.max(initial=0.0), 0.0])
-        return Cells(
-            sizes=sizes, labelled=labelled, hits=hits, factor=factor, constant=self.constant
-        )
-
-    def estimate(self) -> tuple[float | None, float]:
-        """Return θ̂ and its denominator D; None if no label is of the class and D is 0."""
-        share = np.divide(
-            self.hits, self.labelled, out=np.zeros_like(self.hits), where=self.labelled > 0
-        )
-        filled = fill_unlabelled(self.sizes[None], share[None], self.labelled[None])[0]
-        scale = float(np.nansum(self.weights * filled) + self.constant)
-        if self.labelled.sum() == 0 or scale <= 0:
-            return None, scale
-        return float((self.weights * self.factor * filled).sum() / scale), scale
-
-
-def four_cells(sizes: Vector, labelled: Vector, hits: Vector, measure: Measure) -> Cells:
-    """Check the counts of the four cells and say which ratio is meant."""
-    x, k = as_counts(hits, labelled, names=("hits", "labelled"))
-    k, n = as_counts(k, sizes, names=("labelled", "sizes"))
-    if n.shape != (4,) or x.shape != (4,) or n.sum() < 1:
-        raise InputError(f"sizes must hold four cells with at least 1 row, got {n.tolist()}")
-    share = float(n[PREDICTED].sum() / n.sum())
-    factor, constant = (2.0, share) if measure == "f1" else (1.0, 0.0)
-    return Cells(
-        sizes=n, labelled=k, hits=x, factor=np.where(PREDICTED, factor, 0.0), constant=constant
-    )
+    # What logic allows: the unlabelled rows inside and outside h = c may be of the class, or not.
+    found, missed, left = x[on].sum(), x[~on].sum(), n - k
+    rows = n[on].sum() if measure == "f1" else 0.0
+    below, above = rows + found + missed + left[~on].sum(), rows + found + left[on].sum() + missed
+    least = factor.max() * found / below if below > 0 else 0.0
+    most = factor.max() * (found + left[on].sum()) / above if above > 0 else 1.0
+    low, high, estimate = (float(np.clip(part, least, most)) for part in (low, high, estimate))
+    return estimate, min(low, estimate), max(high, estimate)
 
 
 # Ends of a ratio of two sums over cells: recall and F1.
@@ -339,53 +251,11 @@ def ratio_end(
 AUC_PSEUDO = 0.2
 """Labels added to each class that pull the centre of an end away from it."""
 HALVINGS = 52
-AUC_METHOD = "adverse score interval"
 
 
-@dataclass(frozen=True, kw_only=True)
-class AucEstimate:
-    """An AUC and its interval; without an estimate if a class has no label."""
-
-    estimate: float | Unknown
-    interval: Interval
-    positives: int
-    negatives: int
-
-    def __str__(self) -> str:
-        number = self.estimate if isinstance(self.estimate, Unknown) else f"{self.estimate:.4f}"
-        return f"{number} {self.interval}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AucPilot:
-    r"""Six numbers that determine the interval of an AUC.
-
-    Parameters
-    ----------
-    estimate
-        :math:`\hat\theta`, ties counted one half.
-    positives, negatives
-        :math:`n_1, n_0`.
-    delong
-        DeLong's variance; a class with one label adds nothing to it.
-    scatter_positives, scatter_negatives
-        :math:`S_1, S_0`: squared deviations of the placements from :math:`\hat\theta`.
-    """
-
-    estimate: float
-    positives: float
-    negatives: float
-    delong: float
-    scatter_positives: float
-    scatter_negatives: float
-
-    def ends(self, *, alpha: float = 0.05) -> tuple[float, float]:
-        """Return both ends of the interval (AL18)."""
-        low = _end(self, upper=False, alpha=alpha)
-        return low, _end(self, upper=True, alpha=alpha)
-
-
-def adverse_auc(positives: Vector, negatives: Vector, *, alpha: float = 0.05) -> AucEstimate:
+def adverse_auc(
+    positives: Vector, negatives: Vector, *, alpha: float = 0.05
+) -> tuple[float | Unknown, Interval]:
     r"""Estimate the AUC of a score from few labelled items.
 
     The centre of the lower end is :math:`\hat\theta f`, that of the upper end
@@ -411,59 +281,53 @@ def adverse_auc(positives: Vector, negatives: Vector, *, alpha: float = 0.05) ->
 
     Returns
     -------
-    AucEstimate
+    estimate, interval
         Without an estimate, and with [0, 1], if a class has no label.
 
     Examples
     --------
-    >>> print(adverse_auc([0.9, 0.8, 0.7, 0.3], [0.6, 0.5, 0.4, 0.2, 0.1, 0.05]))
-    0.8750 [0.342, 1.000] (95%, approximate)
+    >>> print(*adverse_auc([0.9, 0.8, 0.7, 0.3], [0.6, 0.5, 0.4, 0.2, 0.1, 0.05]))
+    0.875 [0.342, 1.000] (95%, approximate)
     """
+    from scipy.special import ndtri
+
     open_unit(alpha=alpha)
-    n1, n0 = np.size(positives), np.size(negatives)
-    low, high = 0.0, 1.0
-    estimate: float | Unknown = Unknown("one of the two classes has no label")
-    if n1 and n0:
-        pilot = auc_pilot(positives, negatives)
-        estimate = pilot.estimate
-        low, high = pilot.ends(alpha=alpha)
-    return AucEstimate(
-        estimate=estimate,
-        interval=Interval(low, high, 1 - alpha, "approximate", None, AUC_METHOD),
-        positives=n1,
-        negatives=n0,
-    )
-
-
-def auc_pilot(positives: Vector, negatives: Vector) -> AucPilot:
-    """Sum up the scores of both classes; both need at least one label.
-
-    Examples
-    --------
-    >>> pilot = auc_pilot([0.9, 0.8, 0.7, 0.3], [0.6, 0.5, 0.4, 0.2, 0.1, 0.05])
-    >>> pilot.estimate, round(pilot.delong, 4)
-    (0.875, 0.0187)
-    """
     one, zero = (np.asarray(part, dtype=np.float64) for part in (positives, negatives))
-    for name, part in (("positives", one), ("negatives", zero)):
-        if part.ndim != 1 or not part.size or not np.isfinite(part).all():
-            raise InputError(
-                f"{name} must be one sequence of finite scores, got shape {part.shape}"
-            )
+    n1, n0 = one.size, zero.size
+    if not (n1 and n0):
+        none = Interval(0.0, 1.0, 1 - alpha, "approximate", None, "adverse score interval")
+        return Unknown("one of the two classes has no label"), none
+
     # A placement is the share of the other class that an item beats; for a negative, that beats it.
     above, below = _beaten(one, zero), 1 - _beaten(zero, one)
     estimate = float(above.mean())
     s1, s0 = (float(((part - estimate) ** 2).sum()) for part in (above, below))
-    n1, n0 = one.size, zero.size
     delong = sum(s / (n * (n - 1)) for s, n in ((s1, n1), (s0, n0)) if n > 1)
-    return AucPilot(
-        estimate=estimate,
-        positives=float(n1),
-        negatives=float(n0),
-        delong=float(delong),
-        scatter_positives=s1,
-        scatter_negatives=s0,
-    )
+    farthest = max(estimate, 1 - estimate) ** 2
+    lumps = (s1 + farthest) / n1**2 + (s0 + farthest) / n0**2
+    z = float(ndtri(1 - alpha / 2))
+
+    def variance(t: float) -> float:
+        """Return what stands under the root of (AL18) at the AUC t."""
+        hanley = 1 + (n1 - 1) * (1 - t) / (2 - t) + (n0 - 1) * t / (1 + t)
+        hanley *= t * (1 - t) / (n1 * n0)
+        return max(hanley, delong, min(lumps, t * (1 - t) / min(n1, n0)))
+
+    def reach(centre: float, mirrored: bool) -> float:
+        """Return the largest t that is too small, by halving; the mirror image is the upper end."""
+        top = centre * n1 * n0 / ((n1 + AUC_PSEUDO) * (n0 + AUC_PSEUDO))
+
+        def out(t: float) -> bool:
+            return top - t > z * float(np.sqrt(variance(1 - t if mirrored else t)))
+
+        low, high = 0.0, top if out(0.0) else 0.0
+        for _ in range(HALVINGS):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if out(middle) else (low, middle)
+        return low
+
+    low, high = reach(estimate, False), 1 - reach(1 - estimate, True)
+    return estimate, Interval(low, high, 1 - alpha, "approximate", None, "adverse score interval")
 
 
 def _beaten(mine: Floats, others: Floats) -> Floats:
@@ -471,38 +335,3 @@ def _beaten(mine: Floats, others: Floats) -> Floats:
     order = np.sort(others)
     left, right = (np.searchsorted(order, mine, side=side) for side in ("left", "right"))
     return (left + right) / (2 * others.size)
-
-
-def _end(pilot: AucPilot, *, upper: bool, alpha: float) -> float:
-    """Bisect between the centre and the end of the scale; the mirror image gives the upper end."""
-    from scipy.special import ndtri
-
-    theta = 1 - pilot.estimate if upper else pilot.estimate
-    n1, n0 = pilot.positives, pilot.negatives
-    centre = theta * n1 * n0 / ((n1 + AUC_PSEUDO) * (n0 + AUC_PSEUDO))
-    z = float(ndtri(1 - alpha / 2))
-
-    def excess(t: float) -> float:
-        return centre - t - z * float(np.sqrt(_variance(pilot, 1 - t if upper else t)))
-
-    if excess(0.0) <= 0:
-        return 1.0 if upper else 0.0
-    low, high = 0.0, centre
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        if excess(middle) > 0:
-            low = middle
-        else:
-            high = middle
-    return 1 - low if upper else low
-
-
-def _variance(pilot: AucPilot, t: float) -> float:
-    """Return the variance under the root of (AL18) at the AUC t."""
-    n1, n0 = pilot.positives, pilot.negatives
-    farthest = max(pilot.estimate, 1 - pilot.estimate) ** 2
-    hanley = 1 + (n1 - 1) * (1 - t) / (2 - t) + (n0 - 1) * t / (1 + t)
-    hanley *= t * (1 - t) / (n1 * n0)
-    lumps = (pilot.scatter_positives + farthest) / n1**2
-    lumps += (pilot.scatter_negatives + farthest) / n0**2
-    return max(hanley, pilot.delong, min(lumps, t * (1 - t) / min(n1, n0)))

@@ -5,7 +5,7 @@ jackknife intervals.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Literal, TypeAlias
 
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
+from tallystick.stats.exact_tails import one_per, open_unit, positive, whole
 from tallystick.stats.intervals import clopper_pearson, pseudo_t
 
 # What an agreement statistic returns.
@@ -114,34 +115,23 @@ def as_ratings(
            [0., 1.]])
     >>> as_ratings([[0, 2]], n_labels=2)
     Traceback (most recent call last):
-    tallystick.errors.InputError: codes must be in -1..1, got 2: pass a larger n_labels
+    tallystick.errors.InputError: codes must be in -1..1: pass a larger n_labels
     """
     table = np.asarray(codes)
-    if table.ndim != 2 or table.shape[1] < 2:
+    if table.ndim != 2 or table.shape[1] < 2 or table.dtype.kind not in "iu":
         raise InputError(
-            f"codes must be items x raters with at least two raters, got shape {table.shape}"
+            "codes must be items x at least two raters, whole numbers, got shape"
+            f" {table.shape} of {table.dtype}"
         )
-    if table.dtype.kind not in "iu":
-        raise InputError(f"codes must be integers, got {table.dtype}: number the labels from 0")
     table = table.astype(np.int64)
-
     weights = np.ones(table.shape[0]) if counts is None else np.asarray(counts, dtype=np.float64)
-    if weights.shape != table.shape[:1]:
-        raise InputError(
-            f"counts must have one entry per row of codes ({table.shape[0]}), "
-            f"got shape {weights.shape}"
-        )
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights % 1 == 0).all()):
-        raise InputError("counts must be whole numbers of items, none of them negative")
-
+    one_per("row of codes", len(table), counts=weights)
+    whole(0, counts=weights)
     # The jackknife adds one item with the second commonest label, so there must be one.
-    largest = int(table.max(initial=-1))
-    size = max(2, largest + 1) if n_labels is None else n_labels
-    if size < 2:
-        raise InputError(f"n_labels must be at least 2, got {n_labels!r}")
-    if table.min(initial=0) < -1 or largest >= size:
-        wrong = table.min(initial=0) if table.min(initial=0) < -1 else largest
-        raise InputError(f"codes must be in -1..{size - 1}, got {wrong}: pass a larger n_labels")
+    size = max(2, int(table.max(initial=-1)) + 1) if n_labels is None else n_labels
+    whole(2, n_labels=size)
+    if table.min(initial=0) < -1 or table.max(initial=-1) >= size:
+        raise InputError(f"codes must be in -1..{size - 1}: pass a larger n_labels")
 
     # Rows without an item or without a rating say nothing and only cost time.
     used = (weights > 0) & (table >= 0).any(axis=1)
@@ -184,27 +174,15 @@ def raw_agreement(
     0.6666666666666666
     """
     ratings = as_ratings(codes, counts, n_labels=n_labels).rated(2)
-    n_items = int(ratings.counts.sum())
-    estimate: float | Unknown = Unknown(NO_PAIR)
-    interval: Interval | Unknown = Unknown(NO_PAIR)
-    if n_items:
-        estimate = float(_raw(ratings.table, ratings.counts, np.zeros((1, ratings.n_labels)))[0])
-        interval = _interval(ratings, estimate, n_items, level)
-    return Agreement(
-        name="raw agreement",
-        estimate=estimate,
-        interval=interval,
-        n_items=n_items,
-        n_raters=ratings.n_raters,
-        second_commonest=second_commonest(ratings),
-    )
-
-
-def _interval(ratings: Ratings, estimate: float, n_items: int, level: float) -> Interval:
+    found = _of_labels("raw agreement", ratings, _raw, level)
+    if isinstance(found.estimate, Unknown) or isinstance(found.interval, Unknown):
+        return found
     if (ratings.table.sum(axis=1) == 2).all():
-        return clopper_pearson(round(estimate * n_items), n_items, alpha=1 - level)
-    hull = jackknife_hull(ratings.table, ratings.counts, extra_items(ratings), _raw, level=level)
-    return Interval(max(hull.low, 0.0), hull.high, level=level, method=hull.method)
+        right = round(found.estimate * found.n_items)
+        interval = clopper_pearson(right, found.n_items, alpha=1 - level)
+    else:
+        interval = replace(found.interval, low=max(found.interval.low, 0.0))
+    return replace(found, interval=interval)
 
 
 def pair_shares(table: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -218,12 +196,6 @@ def pair_shares(table: FloatArray) -> tuple[FloatArray, FloatArray]:
     pairs = np.where(has_pair, size * (size - 1), 1.0)
     agreeing = np.einsum("ik,ik->i", table, table) - size
     return np.where(has_pair, agreeing / pairs, 0.0), has_pair.astype(np.float64)
-
-
-def second_commonest(ratings: Ratings) -> int:
-    """Return how many ratings the second commonest label has."""
-    totals = ratings.counts @ ratings.table
-    return int(totals[two_commonest(totals)[1]])
 
 
 def _raw(table: FloatArray, counts: FloatArray, minus: FloatArray) -> FloatArray:
@@ -277,22 +249,8 @@ def cohen_kappa(
     >>> print(found.interval)
     [0.512, 1.000] (95%, approximate)
     """
-    every = as_ratings(codes, counts, n_labels=n_labels)
-    if every.n_raters != 2:
-        raise InputError(
-            f"codes must have two columns, one per rater, got {every.n_raters}: "
-            "pass two of them, or use fleiss_kappa"
-        )
-    ratings = every.rated(2)
+    ratings = _of_two(codes, counts, n_labels)
     size = ratings.n_labels
-    cost = _cost(size, weights)
-    name = "cohen-kappa" if weights == "nominal" else f"cohen-kappa ({weights})"
-    n_items = int(ratings.counts.sum())
-    if not n_items:
-        none = Unknown(NO_PAIR)
-        return Agreement(
-            name=name, estimate=none, interval=none, n_items=0, n_raters=2, second_commonest=0
-        )
 
     # Items are cells (a, b) of the joint table, numbered from 1 so that a row of zeros is no item.
     cells, where = np.unique(ratings.codes @ [size, 1], return_inverse=True)
@@ -300,30 +258,30 @@ def cohen_kappa(
     pairs = np.column_stack(np.divmod(cells, size)).astype(np.float64) + 1
     first, second = two_commonest(ratings.counts @ ratings.table)
     forms = ((first, second), (second, second), (second, first))  # (a), (b), (c)
-    extras = [np.array(form, dtype=np.float64) + 1 for form in forms]
-
-    statistic = partial(_cohen, cost=cost)
-    value = float(statistic(pairs, tally, np.zeros((1, 2)))[0])
-    certain = Unknown("both raters always gave the same one label, so agreement is certain")
-    return Agreement(
-        name=name,
-        estimate=certain if np.isnan(value) else value,
-        interval=jackknife_hull(pairs, tally, extras, statistic, level=level),
-        n_items=n_items,
-        n_raters=2,
-        second_commonest=second_commonest(ratings),
+    return _agreement(
+        "cohen-kappa" if weights == "nominal" else f"cohen-kappa ({weights})",
+        ratings,
+        (pairs, tally),
+        lambda: [np.array(form, dtype=np.float64) + 1 for form in forms],
+        partial(_cohen, cost=_cost(size, weights)),
+        level,
+        undefined="both raters always gave the same one label, so agreement is certain",
     )
 
 
-def _cost(size: int, weights: str) -> FloatArray:
+def _of_two(codes: npt.ArrayLike, counts: npt.ArrayLike | None, n_labels: int | None) -> Ratings:
+    """Return the items that both of two raters rated."""
+    ratings = as_ratings(codes, counts, n_labels=n_labels)
+    if ratings.n_raters != 2:
+        raise InputError(f"codes must have two columns, one per rater, got {ratings.n_raters}")
+    return ratings.rated(2)
+
+
+def _cost(size: int, weights: KappaWeights) -> FloatArray:
     step = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
     if weights == "nominal":
         return np.minimum(step, 1.0)
-    if weights == "linear":
-        return step
-    if weights == "quadratic":
-        return step**2
-    raise InputError(f"weights must be 'nominal', 'linear' or 'quadratic', got {weights!r}")
+    return step if weights == "linear" else step**2
 
 
 def _cohen(
@@ -382,43 +340,16 @@ def fleiss_kappa(
     >>> fleiss_kappa([[0, 0], [0, 0]]).estimate
     Unknown(reason='only one label was given, so agreement by chance is certain')
     """
-    ratings = as_ratings(codes, counts, n_labels=n_labels)
-    return of_table("fleiss-kappa", ratings, _fleiss, level)
-
-
-def of_table(name: str, ratings: Ratings, statistic: Statistic, level: float) -> Agreement:
-    """Return a statistic of the label counts, with its interval and its reason where undefined."""
-    n_items = int(ratings.rated(2).counts.sum())
-    whole = {"n_items": n_items, "n_raters": ratings.n_raters}
-    rare = second_commonest(ratings)
-    if not n_items:
-        none = Unknown(NO_PAIR)
-        return Agreement(name=name, estimate=none, interval=none, second_commonest=rare, **whole)
-
-    table, weights = ratings.table, ratings.counts
-    value = float(statistic(table, weights, np.zeros((1, ratings.n_labels)))[0])
-    certain = Unknown("only one label was given, so agreement by chance is certain")
-    return Agreement(
-        name=name,
-        estimate=certain if np.isnan(value) else value,
-        interval=jackknife_hull(table, weights, extra_items(ratings), statistic, level=level),
-        second_commonest=rare,
-        **whole,
-    )
+    return _of_labels("fleiss-kappa", as_ratings(codes, counts, n_labels=n_labels), _fleiss, level)
 
 
 def agreement_and_shares(
     table: FloatArray, counts: FloatArray, minus: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return (G2) and the label shares (rows x labels) on all items less each row of *minus*."""
-    share, has_pair = pair_shares(table)
-    minus_share, minus_pair = pair_shares(minus)
-    agreement = (counts @ share - minus_share) / (counts @ has_pair - minus_pair)
-
-    labels = (counts @ _label_shares(table) - _label_shares(minus)) / (
-        counts.sum() - (minus.sum(axis=1) > 0)
-    )[:, None]
-    return agreement, labels
+    items = counts.sum() - (minus.sum(axis=1) > 0)
+    labels = (counts @ _label_shares(table) - _label_shares(minus)) / items[:, None]
+    return _raw(table, counts, minus), labels
 
 
 def _label_shares(table: FloatArray) -> FloatArray:
@@ -473,8 +404,7 @@ def gwet_ac1(
     >>> print(found.interval)
     [0.677, 1.000] (95%, approximate)
     """
-    ratings = as_ratings(codes, counts, n_labels=n_labels)
-    return of_table("gwet-ac1", ratings, _ac1, level)
+    return _of_labels("gwet-ac1", as_ratings(codes, counts, n_labels=n_labels), _ac1, level)
 
 
 def _ac1(table: FloatArray, counts: FloatArray, minus: FloatArray) -> FloatArray:
@@ -528,10 +458,8 @@ def krippendorff_alpha(
     0.8118
     """
     ratings = as_ratings(codes, counts, n_labels=n_labels).rated(2)
-    if metric not in ("nominal", "ordinal"):
-        raise InputError(f"metric must be 'nominal' or 'ordinal', got {metric!r}")
     statistic = _nominal if metric == "nominal" else _ordinal
-    return of_table(f"krippendorff-alpha ({metric})", ratings, statistic, level)
+    return _of_labels(f"krippendorff-alpha ({metric})", ratings, statistic, level)
 
 
 def _nominal(table: FloatArray, counts: FloatArray, minus: FloatArray) -> FloatArray:
@@ -611,16 +539,11 @@ def mean_bias(
     >>> print(found.interval)
     [0.232, 0.744] (95%, approximate)
     """
-    every = as_ratings(codes, counts, n_labels=n_labels)
-    if every.n_raters != 2:
-        raise InputError(f"codes must have two columns, one per rater, got {every.n_raters}")
-    ratings = every.rated(2)
-    scale = np.arange(ratings.n_labels, dtype=np.float64)
-    scale = scale if values is None else np.asarray(values, dtype=np.float64)
-    if scale.shape != (ratings.n_labels,) or not np.isfinite(scale).all():
-        raise InputError(f"values must be {ratings.n_labels} finite numbers, one per label")
-    if np.ptp(scale) == 0:
-        raise InputError(f"values must hold at least two different numbers, got {values!r}")
+    ratings = _of_two(codes, counts, n_labels)
+    scale = np.arange(ratings.n_labels) if values is None else np.asarray(values, dtype=np.float64)
+    one_per("label", ratings.n_labels, values=scale)
+    bound = float(np.ptp(scale))
+    positive(**{"the range of values": bound})
 
     n = float(ratings.counts.sum())
     mean: float | Unknown = Unknown(NO_PAIR)
@@ -630,16 +553,8 @@ def mean_bias(
         mean = float(ratings.counts @ difference) / n  # (G7)
         if n > 1:
             variance = float(ratings.counts @ (difference - mean) ** 2) / (n - 1)
-            bound = float(np.ptp(scale))
             interval = pseudo_t(mean, variance, n, alpha=1 - level, bounds=(-bound, bound))
-    return Agreement(
-        name="mean bias",
-        estimate=mean,
-        interval=interval,
-        n_items=int(n),
-        n_raters=2,
-        second_commonest=second_commonest(ratings),
-    )
+    return _described("mean bias", ratings, mean, interval)
 
 
 # The interval of every agreement statistic: jackknife-t with one more item, three times.
@@ -669,6 +584,54 @@ A row of zeros removes nothing. NaN where the statistic is not defined.
 """
 
 
+def _described(
+    name: str, ratings: Ratings, estimate: float | Unknown, interval: Interval | Unknown
+) -> Agreement:
+    """Return a statistic with the counts that stand beside it."""
+    totals = ratings.counts @ ratings.table
+    return Agreement(
+        name=name,
+        estimate=estimate,
+        interval=interval,
+        n_items=int(ratings.rated(2).counts.sum()),
+        n_raters=ratings.n_raters,
+        second_commonest=int(totals[two_commonest(totals)[1]]),
+    )
+
+
+def _agreement(
+    name: str,
+    ratings: Ratings,
+    items: tuple[FloatArray, FloatArray],
+    extras: Callable[[], list[FloatArray]],
+    statistic: Statistic,
+    level: float,
+    *,
+    undefined: str,
+) -> Agreement:
+    """Return a statistic of rows with counts and its interval, or why there is none."""
+    if not ratings.rated(2).counts.sum():
+        return _described(name, ratings, Unknown(NO_PAIR), Unknown(NO_PAIR))
+    rows, counts = items
+    value = float(statistic(rows, counts, np.zeros((1, rows.shape[1])))[0])
+    estimate = Unknown(undefined) if np.isnan(value) else value
+    interval = jackknife_hull(rows, counts, extras(), statistic, level=level)
+    return _described(name, ratings, estimate, interval)
+
+
+def _of_labels(name: str, ratings: Ratings, statistic: Statistic, level: float) -> Agreement:
+    """Return a statistic of the numbers of raters that gave each label."""
+    return _agreement(
+        name,
+        ratings,
+        (ratings.table, ratings.counts),
+        lambda: extra_items(ratings),
+        statistic,
+        level,
+        undefined="only one label was given, so agreement by chance is certain",
+    )
+
+
 def jackknife_hull(
     items: FloatArray,
     counts: FloatArray,
@@ -694,8 +657,7 @@ def jackknife_hull(
     >>> print(jackknife_hull(items, np.array([20.0]), extras, share))
     [0.853, 1.000] (95%, approximate)
     """
-    if not 0 < level < 1:
-        raise InputError(f"level must be in (0, 1), got {level!r}")
+    open_unit(level=level)
     from scipy.special import stdtrit
 
     quantile = float(stdtrit(counts.sum(), (1 + level) / 2))  # N - 1 = n degrees of freedom

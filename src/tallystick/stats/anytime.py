@@ -62,23 +62,9 @@ def betting(values: Vector, *, alpha: float = 0.05, bounds: Bounds = (0.0, 1.0))
     >>> print(betting(as_rng(1).beta(8, 2, size=500))[0])
     [0.789, 0.817] (95%, exact)
     """
-    x = np.ascontiguousarray(as_unit(values, bounds, name="values"))
-    if x.ndim not in (1, 2) or x.shape[-1] == 0:
-        raise InputError(
-            f"values must be one sequence or one per row, not empty, got shape {x.shape}"
-        )
-    open_unit(alpha=alpha)
-    rows = np.atleast_2d(x)
-    low, high = _lower_ends(rows, 2 / alpha), 1 - _lower_ends(1 - rows, 2 / alpha)
-    crossed = low > high
-    low, high = np.where(crossed, 0.0, low), np.where(crossed, 1.0, high)
-    return Intervals(
-        from_unit(low, bounds),
-        from_unit(high, bounds),
-        level=1 - alpha,
-        guarantee="exact",
-        method="betting",
-    )
+    rows = np.atleast_2d(np.asarray(values, dtype=np.float64))
+    low, high = betting_ends(rows, np.full(len(rows), alpha), bounds=bounds)
+    return Intervals(low, high, level=1 - alpha, guarantee="exact", method="betting")
 
 
 TRUNCATION = 0.5
@@ -87,19 +73,35 @@ HALVINGS = 24
 """Steps of bisection: ends are good to 6e-8 of the range, and always err outwards."""
 
 
-def _lower_ends(rows: Floats, threshold: float) -> Floats:
-    """Return the largest mean that a gambler on larger values has refuted, for every row."""
-    one, nothing, bar = np.ones_like(rows), np.zeros_like(rows), np.full(len(rows), threshold)
-    wagers = Wagers(
-        x=rows,
-        stakes=stakes_before(rows, np.log(bar)),
-        slope=one,
-        offset=nothing,
-        reach=nothing,
-        floor=nothing,
-        cut=TRUNCATION,
-    )
-    return wagers.last_refuted(bar, nothing[:, 0], one[:, 0], HALVINGS)
+def betting_ends(
+    values: Floats, alpha: Floats, *, bounds: Bounds = (0.0, 1.0)
+) -> tuple[Floats, Floats]:
+    """Return both ends of every row of values, each at its own level."""
+    x = np.ascontiguousarray(as_unit(values, bounds, name="values"))
+    if x.ndim != 2 or x.shape[1] == 0:
+        raise InputError(
+            f"values must be one sequence or one per row, not empty, got shape {x.shape}"
+        )
+    open_unit(alpha=alpha)
+    one, nothing, bar = np.ones_like(x), np.zeros_like(x), 2 / alpha
+
+    def refuted(rows: Floats) -> Floats:
+        """Return the largest mean that a gambler on larger values has refuted, for every row."""
+        wagers = Wagers(
+            x=rows,
+            stakes=stakes_before(rows, np.log(bar)),
+            slope=one,
+            offset=nothing,
+            reach=nothing,
+            floor=nothing,
+            cut=TRUNCATION,
+        )
+        return wagers.last_refuted(bar, nothing[:, 0], one[:, 0], HALVINGS)
+
+    low, high = refuted(x), 1 - refuted(1 - x)
+    crossed = low > high
+    low, high = np.where(crossed, 0.0, low), np.where(crossed, 1.0, high)
+    return from_unit(low, bounds), from_unit(high, bounds)
 
 
 # Whether the share of a finite population lies above or below a limit, sampled without

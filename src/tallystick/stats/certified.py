@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError
 from tallystick.results import Interval
 from tallystick.stats.adverse_binary import Ends, Population, check_population, check_within
-from tallystick.stats.anytime import betting
+from tallystick.stats.anytime import betting_ends
 from tallystick.stats.bets import Wagers, stakes_before
 from tallystick.stats.intervals import Bounds, Floats, Vector, as_counts, clopper_pearson
 from tallystick.stats.urns import hypergeometric, hypergeometric_strata
@@ -33,15 +33,15 @@ CERTIFIED_HALVINGS = 40
 """Steps of bisection: ends are good to 1e-12 and always err outwards."""
 
 
-def certified_share(
-    sizes: Vector,
-    labelled: Vector,
-    passes: Vector,
-    *,
-    population: Population = "these",
-    alpha: float = 0.05,
-) -> Interval:
-    r"""Bound how many items pass, for certain, from labels in the judges' strata.
+Levels: TypeAlias = Callable[[Floats], Ends]
+"""Given one α per entry, both ends at each: a p-value that inverts an interval asks at many."""
+
+
+def certified_shares(
+    sizes: Vector, labelled: Vector, passes: Vector, *, population: Population = "these"
+) -> Levels:
+    r"""Bound how many items pass, for certain, from labels in the judges' strata, as a function of
+    α.
 
     Two strata go through :func:`hypergeometric_strata`, one through :func:`hypergeometric`. Of
     three bins the middle one always joins the upper one, before labels are seen. For new items the
@@ -51,32 +51,36 @@ def certified_share(
     ----------
     sizes, labelled, passes
         :math:`N_h, k_h, x_h` in the order of the consensus, lowest first; at most three strata.
-    population, alpha
-        As in :func:`adverse_share`.
+    population
+        ``these`` items, or ``new`` ones like them.
 
     Examples
     --------
-    >>> print(certified_share([28, 80], [10, 20], [3, 19]))
-    [0.639, 0.870] (95%, exact)
-    >>> print(certified_share([20, 8, 80], [7, 3, 20], [1, 2, 19]))
-    [0.630, 0.870] (95%, exact)
+    >>> low, high = certified_shares([28, 80], [10, 20], [3, 19])(np.array([0.05, 0.5]))
+    >>> low.round(3).tolist(), high.round(3).tolist()
+    ([0.639, 0.731], [0.87, 0.815])
     """
     check_population(population)
     x, k = as_counts(passes, labelled, names=("passes", "labelled"))
     k, n = as_counts(k, sizes, names=("labelled", "sizes"))
-    if n.ndim != 1 or x.shape != n.shape or not 1 <= n.size <= 3:
-        raise InputError(f"sizes must hold one to three strata, got shape {n.shape}")
-    if population == "new":
-        return clopper_pearson(float(x.sum()), float(k.sum()), alpha=alpha)
     if n.size == 3:
         n, k, x = (np.array([part[0], part[1] + part[2]]) for part in (n, k, x))
-    used = n > 0
-    if not used.any():
-        raise InputError("sizes must add up to at least 1 item")
-    if used.sum() == 1:
-        only = int(np.flatnonzero(used)[0])
-        return hypergeometric(float(x[only]), float(k[only]), float(n[only]), alpha=alpha)
-    return hypergeometric_strata(x, k, n, alpha=alpha)[0]
+    n, k, x = (part[n > 0] for part in (n, k, x))
+    if n.size not in (1, 2):
+        raise InputError("sizes must hold one to three strata with at least 1 item")
+
+    def one(alpha: float) -> Interval:
+        if population == "new":
+            return clopper_pearson(float(x.sum()), float(k.sum()), alpha=alpha)
+        if n.size == 1:
+            return hypergeometric(float(x[0]), float(k[0]), float(n[0]), alpha=alpha)
+        return hypergeometric_strata(x, k, n, alpha=alpha)[0]
+
+    def at(alpha: Floats) -> Ends:
+        low, high = np.array([tuple(one(level)) for level in alpha.tolist()]).T
+        return low, high
+
+    return at
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -128,30 +132,17 @@ class CertifiedRows:
         >>> low.round(3).tolist(), high.round(3).tolist()
         ([0.271], [0.981])
         """
-        population = [np.asarray(part, dtype=np.float64) for part in every]
-        n = population[0].size
-        if any(part.shape != (n,) for part in population) or not 1 <= labels.shape[1] <= n:
-            raise InputError(
-                f"labels must be from 1 to the {n} items of every, which holds one consensus per "
-                f"item, got {labels.shape[1]} labels"
-            )
         check_within(labels, bounds)
-
         # Differences are brought to [0, 1]; the slope stays if the consensus is scaled too.
         scale = bounds[1] - bounds[0]
         unit = (labels - bounds[0]) / scale
         rows = [
-            _control(y, c / scale, all_c / scale)
-            for y, c, all_c in zip(unit, consensus, population, strict=True)
+            _control(y, c / scale, np.asarray(all_c) / scale)
+            for y, c, all_c in zip(unit, consensus, every, strict=True)
         ]
         x, below, above = (np.stack(part) for part in zip(*rows, strict=True))
         return cls(
-            labels=unit,
-            adjusted=x,
-            below=below,
-            above=above,
-            items=n,
-            bounds=(float(bounds[0]), float(bounds[1])),
+            labels=unit, adjusted=x, below=below, above=above, items=len(every[0]), bounds=bounds
         )
 
     def take(self, rows: NDArray[np.intp]) -> CertifiedRows:
@@ -225,9 +216,8 @@ def _remaining(c: Floats, every: Floats) -> tuple[Floats, Floats, Floats]:
     """Return mean, greatest and least consensus of the items not yet drawn, before each draw."""
     values, counts = np.unique(every, return_counts=True)
     where: NDArray[np.intp] = np.minimum(np.searchsorted(values, c), values.size - 1)
-    if (values[where] != c).any():
-        missing = c[values[where] != c][0]
-        raise InputError(f"consensus: {missing} is not among the consensus of every item")
+    if (values[where] != c).any() or (np.bincount(where, minlength=counts.size) > counts).any():
+        raise InputError("consensus must be that of items drawn from every, each at most once")
 
     left, total = counts.astype(np.int64), float(every.sum())
     means, highest, lowest = (np.empty(len(c)) for _ in range(3))
@@ -239,60 +229,20 @@ def _remaining(c: Floats, every: Floats) -> tuple[Floats, Floats, Floats]:
             top -= 1
         means[i] = total / (every.size - i)
         lowest[i], highest[i] = values[bottom], values[top]
-        if left[at] == 0:
-            raise InputError(f"consensus: {c[i]} is drawn more often than it occurs in every")
         left[at] -= 1
         total -= c[i]
     return means, highest, lowest
 
 
-# One number at many levels: what a p-value that inverts an interval asks for, step after step.
-#
-# Everything that does not depend on the level is computed once, and many levels are one call.
-
-
-LevelEnds: TypeAlias = tuple[Floats, Floats, Floats]
-"""Estimate, lower and upper end, one entry per level."""
-Levels: TypeAlias = Callable[[Floats], LevelEnds]
-"""Given one α per entry, the estimate and the ends at each."""
-
-
-def certified_share_levels(
-    sizes: Vector, labelled: Vector, passes: Vector, *, population: Population = "these"
-) -> Levels:
-    """Return :func:`certified_share` as a function of α; the middle stands for an estimate.
-
-    Parameters
-    ----------
-    sizes, labelled, passes, population
-        As in :func:`certified_share`.
-
-    Examples
-    --------
-    >>> _, low, high = certified_share_levels([28, 80], [10, 20], [3, 19])(np.array([0.05, 0.5]))
-    >>> low.round(3).tolist(), high.round(3).tolist()
-    ([0.639, 0.731], [0.87, 0.815])
-    """
-
-    def at(alpha: Floats) -> LevelEnds:
-        found = [
-            certified_share(sizes, labelled, passes, population=population, alpha=float(level))
-            for level in alpha
-        ]
-        return _around(np.array([one.low for one in found]), np.array([one.high for one in found]))
-
-    return at
-
-
-def certified_mean_levels(
+def certified_mean(
     labels: Vector,
     consensus: Vector,
     every: Vector,
     *,
     population: Population = "these",
 ) -> Levels:
-    r"""Bound a mean score on [0, 1], for certain, with the judges as a control variate: the middle
-    and both ends as a function of α.
+    r"""Bound a mean score on [0, 1], for certain, with the judges as a control variate, as a
+    function of α.
 
     Labels come in random order. Before label i the slope :math:`b = S_{cy}/(S_{cc} + 16 v)` of the
     earlier labels is known, and so is the mean :math:`\bar c_i` of the consensus over the items not
@@ -322,26 +272,16 @@ def certified_mean_levels(
     --------
     >>> every = np.arange(40) / 39
     >>> chosen = [35, 30, 16, 37, 12, 24, 33, 21]
-    >>> at = certified_mean_levels([1, 0.75, 0.5, 1, 0.25, 0.75, 1, 0.5], every[chosen], every)
-    >>> [end.round(3).tolist() for end in at(np.array([0.05, 0.5]))[1:]]
+    >>> at = certified_mean([1, 0.75, 0.5, 1, 0.25, 0.75, 1, 0.5], every[chosen], every)
+    >>> [end.round(3).tolist() for end in at(np.array([0.05, 0.5]))]
     [[0.385, 0.538], [0.918, 0.823]]
     """
     check_population(population)
     y, c = (np.asarray(part, dtype=np.float64) for part in (labels, consensus))
     if population == "new":
-
-        def new(alpha: Floats) -> LevelEnds:
-            found = [betting(y, alpha=float(level))[0] for level in alpha]
-            ends = (np.array([getattr(one, end) for one in found]) for end in ("low", "high"))
-            return _around(*ends)
-
-        return new
+        return lambda alpha: betting_ends(np.tile(y, (alpha.size, 1)), alpha)
     rows = CertifiedRows.of(y[None], c[None], [every])
-    return lambda alpha: _around(*rows.take(np.zeros(alpha.size, np.intp)).ends(alpha))
-
-
-def _around(low: Floats, high: Floats) -> LevelEnds:
-    return (low + high) / 2, low, high
+    return lambda alpha: rows.take(np.zeros(alpha.size, np.intp)).ends(alpha)
 
 
 # About how many labels in all, as a range of two digits.

@@ -1,11 +1,8 @@
-"""Exact tails of counts: binomial ends, acceptance regions, and the smallest number that
-suffices.
-"""
+"""Exact tails of counts, the smallest number that suffices, and checks of arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -46,8 +43,6 @@ def binomial_window(n: int, p: float) -> tuple[Floats, Floats]:
     >>> counts.tolist(), [round(x, 12) for x in mass.tolist()]
     ([0.0, 1.0, 2.0], [0.25, 0.5, 0.25])
     """
-    from scipy import special
-
     whole(0, n=n)
     closed_unit(p=p)
     reach = 12 * sqrt(n * p * (1 - p)) + 30
@@ -57,7 +52,6 @@ def binomial_window(n: int, p: float) -> tuple[Floats, Floats]:
 
 
 def _tail(k: npt.ArrayLike, n: npt.ArrayLike, p: npt.ArrayLike, *, upper: bool) -> Floats:
-    from scipy import special
 
     at, size, rate = np.broadcast_arrays(*(np.asarray(value, dtype=float) for value in (k, n, p)))
     inside = (at >= 0) & (at < size)
@@ -66,67 +60,6 @@ def _tail(k: npt.ArrayLike, n: npt.ArrayLike, p: npt.ArrayLike, *, upper: bool) 
         special.betainc(heads, tails, rate) if upper else special.betainc(tails, heads, 1 - rate)
     )
     return np.where(at < 0, float(upper), np.where(at >= size, float(not upper), value))
-
-
-# How many items does a *rate* need: to accept a limit, to reach a width.
-
-
-@dataclass(frozen=True, slots=True)
-class Acceptance:
-    """Try *items* of them and accept if at most *failures* fail."""
-
-    items: int
-    failures: int
-
-
-def acceptance_plan(
-    limit: float, rate: float = 0.0, *, alpha: float = 0.05, power: float = 0.8
-) -> Acceptance:
-    r"""Return the smallest trial that proves a failure rate below *limit* when it truly is *rate*.
-
-    The smallest c, and its smallest n, with
-
-    .. math:: P(\mathrm{Bin}(n, \text{limit}) \le c) \le α \quad\text{and}\quad
-              P(\mathrm{Bin}(n, \text{rate}) \le c) \ge \text{power} .
-
-    Exact. With rate 0 no failure is allowed: `papers.detecting_differences.zero_failure_items`.
-
-    >>> acceptance_plan(0.05, 0.01)
-    Acceptance(items=124, failures=2)
-    """
-    open_unit(limit=limit, alpha=alpha, power=power)
-    if not 0 <= rate < limit:
-        raise InputError(
-            f"rate must be in [0, limit = {limit!r}), got {rate!r}: a rate at the limit cannot be"
-            " accepted"
-        )
-
-    def trial(failures: int) -> int:
-        return smallest(
-            lambda n: bool(binomial_up_to(failures, n, limit) <= alpha), start=failures + 1
-        )
-
-    failures = smallest(lambda c: bool(binomial_up_to(c, trial(c), rate) >= power), start=0)
-    return Acceptance(trial(failures), failures)
-
-
-def interval_items(half_width: float, *, rate: float = 0.5, alpha: float = 0.05) -> int:
-    r"""Return the labels at which a Wilson interval for *rate* is no wider than ± *half_width*.
-
-    .. math:: h(n) = \frac{z}{1 + z^2/n} \sqrt{\frac{p(1-p)}{n} + \frac{z^2}{4n^2}}
-
-    Approximate, as Wilson's interval is; Hoeffding's inequality gives the certified number.
-
-    >>> interval_items(0.05), interval_items(0.05, rate=0.9)
-    (381, 141)
-    """
-    open_unit(half_width=half_width, rate=rate, alpha=alpha)
-    z = float(-special.ndtri(alpha / 2))
-    return smallest(
-        lambda n: (
-            z / (1 + z * z / n) * sqrt(rate * (1 - rate) / n + (z / (2 * n)) ** 2) <= half_width
-        )
-    )
 
 
 # The smallest whole number at which a condition begins to hold: how every sample size here is
@@ -239,6 +172,20 @@ def whole(least: int, **values: npt.ArrayLike) -> None:
         array = np.asarray(value, dtype=float)
         fits = np.isfinite(array) & (array >= least) & (array == np.floor(array))
         _require(bool(np.all(fits)), name, value, f"a whole number of at least {least}")
+
+
+def one_per(what: str, size: int, **values: npt.ArrayLike) -> None:
+    """Refuse what is not one sequence with an entry for each of *size* things.
+
+    >>> one_per("row", 3, counts=[1, 2])
+    Traceback (most recent call last):
+    tallystick.errors.InputError: counts must be one entry per row (3), got shape (2,)
+    """
+    for name, value in values.items():
+        if np.shape(value) != (size,):
+            raise InputError(
+                f"{name} must be one entry per {what} ({size}), got shape {np.shape(value)}"
+            )
 
 
 def _require(fits: bool, name: str, value: npt.ArrayLike, wanted: str) -> None:

@@ -23,7 +23,6 @@ from tallystick.table.cells import Label, without_missing
 from tallystick.table.data import Data
 from tallystick.table.door import Door, read
 from tallystick.table.doubts import Doubt, find_doubt, with_doubt
-from tallystick.table.engines import distinct
 from tallystick.table.reading import reading_of, with_reading
 from tallystick.table.roles import ALL_ROLES, Roles
 from tallystick.table.tables import Table
@@ -356,8 +355,6 @@ def slice_labels(data: Data) -> list[Label]:
         return []
     if isinstance(data.held, Tally):
         labels = list(data.held.labels[column])  # in this order already, None last
-    elif data.in_engine:
-        labels = distinct(data.held, column, MOST_SLICES)
     else:
         cell = without_missing(column, data.table.kinds[column], ())
         found = data.table.query(f"select distinct {cell} as label from rows order by 1 nulls last")

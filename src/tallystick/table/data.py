@@ -25,7 +25,6 @@ from tallystick.table.cells import (
     without_missing,
 )
 from tallystick.table.engine import codes_of, reading
-from tallystick.table.engines import fetch, lazily, part, row_count
 from tallystick.table.meaning import LabelRules, Meaning, agree
 from tallystick.table.numbers import read_numbers
 from tallystick.table.panel import Panel
@@ -38,7 +37,7 @@ from tallystick.table.scanning import scan
 from tallystick.table.session import Session
 from tallystick.table.tables import Place, Table
 from tallystick.table.tally import Tally
-from tallystick.table.weights import MOST_REPEATED, written_out
+from tallystick.table.weights import MOST_REPEATED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,7 +61,7 @@ class Data:
     Parameters
     ----------
     held
-        Where the rows are: a table in DuckDB, a lazy frame of another engine, or a tally.
+        Where the rows are: a table in DuckDB, or a tally of them.
     roles
         Which column is what.
     rules
@@ -76,8 +75,6 @@ class Data:
     session
         The labelling session that the truth comes from, where it does: its draws say how the
         labelled items were chosen.
-    memory
-        What was read of the rows, for whoever opens the same data again; None to keep nothing.
     beside
         For counts: what whoever counted the rows knows of them beside their counts.
     how
@@ -95,14 +92,13 @@ class Data:
         tallies are merged.
     """
 
-    held: Table | Tally | Any
+    held: Table | Tally
     roles: Roles
     rules: LabelRules
     source: str
     notes: tuple[str, ...] = ()
     truth_elsewhere: str | None = None
     session: Session | None = None
-    memory: RowMemory | None = None
     beside: BesideCounts | None = None
     how: Mapping[str, How] = field(default_factory=dict)
     unused: Mapping[str, str] | None = None
@@ -279,8 +275,6 @@ class Data:
         tokens = (*self.rules.missing, UNREAD)
         if isinstance(self.held, Tally):
             return draw_counts(self.held, tokens).facts
-        if self.in_engine:
-            return {}
         if self.looked is not None and self.looked[0] is self.held:
             return self.looked[1].facts
         columns = [name for name in self.roles.columns() if name in self.table.columns]
@@ -290,34 +284,16 @@ class Data:
 
     @cached_property
     def table(self) -> Table:
-        """The rows in DuckDB; a frame of another engine is fetched, a tally is spread out."""
+        """The rows in DuckDB; a tally is spread out."""
         if isinstance(self.held, Table):
             return self.held
-        if isinstance(self.held, Tally):
-            arrow = _spread(self.held, self.source)
-        else:
-            columns = self.roles.columns() or list(lazily(self.held).collect_schema())
-            arrow = fetch(self.held, columns, "this question needs them one by one")
-        table = replace(scan(arrow), source=self.source)
-        count = self.roles.count if self.in_engine else None
-        return table if count is None else written_out(table, count, self.roles.item)
-
-    def fetched(self) -> Data:
-        """Return the same data with its rows here, each as often as its count says."""
-        return replace(self, held=self.table, roles=replace(self.roles, count=None))
-
-    @property
-    def in_engine(self) -> bool:
-        """Whether the rows live in another engine, such as Spark or Dask."""
-        return not isinstance(self.held, Table | Tally)
+        return replace(scan(_spread(self.held, self.source)), source=self.source)
 
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
         if isinstance(self.held, Tally):
             return round(self.held.n)
-        if self.in_engine and "table" not in self.__dict__ and not self.roles.count:
-            return row_count(self.held)
         [(rows,)] = self.table.query("select count(*) from rows")
         return int(rows)
 
@@ -327,11 +303,11 @@ class Data:
 
     def labels(self, *columns: str) -> Coded:
         """Return labels as codes, row by row, under the label rules of this data."""
-        return self._by_row(columns, self._silent)
+        return self._coded(columns, self.meaning.missing)
 
     def label_patterns(self, *columns: str) -> RowPatterns:
         """Return what `labels` returns, each distinct row once, and which of them each row is."""
-        return self._patterns(columns, self._silent)
+        return self._patterns(columns, self.meaning.missing)
 
     def words(self, *columns: str) -> Coded:
         """Return cells as codes, row by row, as they are written.
@@ -339,38 +315,20 @@ class Data:
         Only blank cells and the caller's tokens are missing, and columns need not share labels:
         grades of one judge may be words while those of another are numbers.
         """
-        return self._by_row(columns, self.rules.missing)
+        return self._coded(columns, self.rules.missing)
 
     def patterns(self, *columns: str) -> RowPatterns:
         """Return what `words` returns, each distinct row once, and which of them each row is."""
         return self._patterns(columns, self.rules.missing)
 
-    @property
-    def _silent(self) -> tuple[str, ...]:
-        """The tokens that mean no answer; kept rows remember them, so labels are not read again."""
-        if self.memory is None:
-            return self.meaning.missing
-        if self.memory.missing is None:
-            self.memory.missing = self.meaning.missing
-        return self.memory.missing
-
-    def _by_row(self, columns: tuple[str, ...], tokens: tuple[str, ...]) -> Coded:
-        if self.memory is None:
-            return self._coded(columns, tokens)
-        found = self._patterns(columns, tokens)
-        return Coded(found.codes[found.place], found.labels)
-
     def _patterns(self, columns: tuple[str, ...], tokens: tuple[str, ...]) -> RowPatterns:
         from tallystick.table.session_rows import distinct_rows
 
-        if self.memory is not None and (columns, tokens) in self.memory.patterns:
-            return self.memory.patterns[columns, tokens]
         coded = self._coded(columns, tokens)
         first, counts, place = distinct_rows(coded.codes, len(coded.labels))
-        found = RowPatterns(
+        return RowPatterns(
             codes=coded.codes[first], labels=coded.labels, first=first, counts=counts, place=place
         )
-        return found if self.memory is None else self.memory.keep(columns, tokens, found)
 
     def _coded(self, columns: Sequence[str], tokens: Sequence[str]) -> Coded:
         found, words = cell_codes(self.table, self._cells(columns, tokens))
@@ -390,12 +348,7 @@ class Data:
 
         *tokens* mean a blank cell too.
         """
-        if self.memory is not None and column in self.memory.groups and not tokens:
-            return self.memory.groups[column]
-        found = cell_groups(self.table, self._cells((column,), tokens)[0])
-        if self.memory is not None and not tokens:
-            self.memory.groups[column] = found
-        return found
+        return cell_groups(self.table, self._cells((column,), tokens)[0])
 
     def _read(self, word: Any) -> Label:
         """Return the label that a cell stands for."""
@@ -444,8 +397,6 @@ class Data:
         source = f"{self.source} where {column} is {shown}"
         if isinstance(self.held, Tally):
             rest: Any = _occurring(self.held.where(**{column: label}))
-        elif self.in_engine:
-            rest = part(self.held, column, label)
         else:
             import duckdb
 
@@ -455,7 +406,7 @@ class Data:
             rows = self.table.relation.filter(same)
             # The parts of one file add up again.
             rest = replace(self.table, relation=rows, source=source, origin=())
-        return replace(self, held=rest, source=source, notes=(), memory=None)
+        return replace(self, held=rest, source=source, notes=())
 
     def place(self, row: int) -> Place:
         """Return where the *row*-th row stands, counting from 1."""
@@ -625,13 +576,6 @@ def labels_in(tally: Tally, column: str) -> list[Label]:
     return [label for label in tally.labels[column] if not is_missing(label)]
 
 
-# What was read of a table's rows, kept: each distinct row once, and which of them every row is.
-
-
-MOST_PATTERNS = 1 << 16
-"""Columns that show more distinct rows are read again: they would not take less room."""
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RowPatterns:
     """The distinct rows of some columns.
@@ -653,37 +597,3 @@ class RowPatterns:
     first: npt.NDArray[np.int64]
     counts: npt.NDArray[np.float64]
     place: npt.NDArray[np.integer]
-
-
-@dataclass(kw_only=True, eq=False)
-class RowMemory:
-    """Rows that were read before, by the columns that were read. It grows while data is read.
-
-    Parameters
-    ----------
-    patterns
-        Columns and missing tokens to what they show.
-    groups
-        Column to a number for each row, the same for equal cells.
-    missing
-        The tokens that mean no answer, once the labels have been looked at.
-    whole
-        Whether everything that was read is kept.
-    """
-
-    patterns: dict[tuple[tuple[str, ...], tuple[str, ...]], RowPatterns] = field(
-        default_factory=dict
-    )
-    groups: dict[str, npt.NDArray[np.int32]] = field(default_factory=dict)
-    missing: tuple[str, ...] | None = None
-    whole: bool = True
-
-    def keep(
-        self, columns: tuple[str, ...], tokens: tuple[str, ...], found: RowPatterns
-    ) -> RowPatterns:
-        """Keep what columns show, unless they show too much; return it."""
-        if len(found.codes) <= MOST_PATTERNS:
-            self.patterns[columns, tokens] = found
-        else:
-            self.whole = False
-        return found

@@ -761,7 +761,7 @@ def labelled(data: Data) -> tuple[tuple[str, ...], Ints, Ints] | None:
     if counted is None and isinstance(data.held, Table) and truth in data.held.columns:
         some = data.held.relation.filter(f"{identifier(truth)} is not null").limit(_LOOKED)
         try:
-            part = replace(data, held=replace(data.held, relation=some), memory=None)
+            part = replace(data, held=replace(data.held, relation=some))
             rules = replace(data.rules, coerce=True)
             counted = replace(part, rules=rules).count_words(truth, *names)
         except InputError:  # a column of so many values that they are no labels

@@ -8,20 +8,32 @@ of a list, ``a|b`` is the first of the two that is there.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from pathlib import PurePath
+from typing import Any, TypeAlias
 
+from tallystick.errors import FileError, InputError
 from tallystick.table.log_rows import (
+    Row,
     Rows,
     argilla_rows,
     csv_header,
+    dynabench_rows,
+    find,
     garak_rows,
-    inspect_archive,
+    helm_rows,
+    inspect_rows,
     label_studio_rows,
+    lm_eval_rows,
+    openai_evals_rows,
+    opened,
     prodigy_rows,
-    promptfoo_csv,
+    promptfoo_rows,
+    rows_of,
     swe_bench_rows,
 )
 from tallystick.table.sources import File
@@ -40,14 +52,11 @@ class Marks:
     header
         Expressions for names in the header of a CSV file, each of which one of them matches. A
         CSV file is recognised by its header alone, every other text by the rest.
-    entries
-        Expressions for names in a zip archive; then nothing else counts.
     """
 
     opens: str = ""
     keys: tuple[str, ...] = ()
     header: tuple[str, ...] = ()
-    entries: tuple[str, ...] = ()
 
     def fit(self, head: str) -> bool:
         """Say whether a text that starts like this is marked so."""
@@ -62,12 +71,6 @@ class Marks:
             return False
         return all(re.search(rf'"(?:{key})"\s*:', head) for key in self.keys)
 
-    def fit_archive(self, names: Sequence[str]) -> bool:
-        """Say whether a zip archive with these entries is marked so."""
-        return bool(self.entries) and all(
-            any(re.match(mark, name) for name in names) for mark in self.entries
-        )
-
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreFields:
@@ -76,32 +79,23 @@ class ScoreFields:
     Parameters
     ----------
     at
-        The path of a list of entries, or of an object with one field per name; empty for the row.
-    name, value
-        The paths of name and value inside an entry. Without *name* the keys of the object are the
-        names, without *value* its fields are the values.
+        The path of an object with one field per score, or of one or more entries; empty for the
+        row itself.
+    name
+        The path of the name inside an entry. Without it there are no entries but fields.
+    value
+        The path of the value inside an entry or a field.
     keys
-        Which keys count; the first group of the expression that matches is the name.
-    listed, filtered
-        The path of a list of the keys that count, and of what follows the name, ``none`` aside.
-    called
-        The name of all of them, instead of their own.
+        Which names count; the first group of the expression that matches is the name.
     suffix
         What is put behind a name.
-    when, unless
-        Rows with this value at a path; entries with nothing at a path.
     """
 
     at: str = ""
     name: str = ""
     value: str = ""
     keys: str = "(.+)"
-    listed: str = ""
-    filtered: str = ""
-    called: str = ""
     suffix: str = ""
-    when: tuple[str, str] | None = None
-    unless: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,257 +109,61 @@ class LogFormat:
     marks
         How it is recognised: one of these fits.
     read
-        Reads a file into its head and its rows, where a JSON document, JSON lines or CSV is not
-        enough.
+        Reads a file into rows with the fields below, where declaring their paths is not enough.
     rows
         Paths of the lists of rows in a document; the usual names by default.
-    heads
-        Keys of the lines that are no rows, and are put together as the head.
-    needed
-        Fields that every row has, and what to do about a file without them.
-    checks
-        Path, allowed values (none: any), and the message for another one.
-    skipped
-        A path; rows with something there are left out.
     same
         Two paths; rows in which they differ are left out.
-    item, rules, asked
-        The name of an item; what a second time makes another item of the name; and what was asked,
-        by which items without a name are matched.
-    required, failed
-        Paths without which, and a value of a path with which, a row is a failed call without score.
-    unscored
-        Whether a row without a score is a failed sample. Not in a stream of events.
+    item, asked
+        The name of an item, and what was asked, by which items without a name are matched.
     scores
         Where scores stand.
-    words
-        Words that are scores here, besides yes and no, true and false, pass and fail.
-    twin
-        A pattern of metrics, and the metric that each is dropped for where the two are equal.
-    run, model, models, variant
-        Paths in a row or in the head: what tells runs of one file apart, the name of the model, its
-        name where a file holds several, and what else is in its name then.
-    file
-        An expression for the name of the file with the groups ``model``, ``task`` or ``run``.
-    folder
-        When the folder of a file names its model: ``always``, or ``several`` where files stand in
-        different folders or hold different tasks, or where the file has this name.
-    task, facts, groups, reported
-        The task; what else names a run; an object with groups of items, and which of its fields
-        are; the means that the tool itself reports.
+    run, model
+        Paths in a row or in the head: what tells runs of one file apart, and the name of the model.
+    task, facts, groups
+        The task; what else names a run; an object with groups of items.
+    file, folder
+        Expressions for the name of the file and, if that names no ``model``, of its folder.
     is_table
         Whether the rows are those of a table, and no scores of a model.
-    columns, counts
-        The columns of that table, name to path, all fields of the rows by default; and a list in a
-        row, with column to the entries that it counts.
     """
 
     name: str
-    marks: tuple[Marks, ...]
+    marks: tuple[Marks, ...] = ()
     read: Callable[[File], Rows] | None = None
     rows: tuple[str, ...] = ("data", "results", "testCases", "test_results", "rows", "samples")
-    heads: tuple[str, ...] = ()
-    needed: tuple[str, ...] = ()
-    other: str = "it was written by another version"
-    checks: tuple[tuple[str, tuple[Any, ...], str], ...] = ()
-    skipped: str = ""
     same: tuple[str, str] | None = None
     item: str = ""
-    rules: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
-    required: tuple[str, ...] = ()
-    failed: tuple[str, Any] | None = None
-    unscored: bool = True
-    scores: tuple[ScoreFields, ...] = ()
-    words: Mapping[str, float] = field(default_factory=dict)
-    twin: tuple[str, str] | None = None
+    scores: tuple[ScoreFields, ...] = (ScoreFields(at="scores"),)
     run: str = ""
     model: str = ""
-    models: str = ""
-    variant: str = ""
+    task: str = ""
+    facts: str = ""
+    groups: str = ""
     file: str = ""
     folder: str = ""
-    task: str = ""
-    facts: tuple[str, ...] = ()
-    groups: tuple[str, str] | None = None
-    reported: ScoreFields | None = None
     is_table: bool = False
-    columns: Mapping[str, str] = field(default_factory=dict)
-    counts: tuple[str, Mapping[str, str]] | None = None
-
-    def holds(self, head: str) -> bool:
-        """Say whether a text that starts like this is of this format."""
-        return any(mark.fit(head) for mark in self.marks)
 
 
-_LM_EVAL = LogFormat(
-    name="lm-eval",
-    # The first line may be longer than what is looked at: then it ends inside the document.
-    marks=(
-        Marks(
-            opens=r'\{"doc_id":\s*\d+,(.*"(doc_hash|filtered_resps|resps)"|\s*"doc":\s*\{[^\n]*\Z)'
-        ),
-    ),
-    needed=("doc_hash", "filter", "metrics"),
-    other="it was written by another version of lm-eval (0.4.3 or newer is read); run it again, or"
-    " make a table with one column per model",
-    item="doc_hash",
-    scores=(ScoreFields(listed="metrics", filtered="filter"),),
-    # One folder per model, which is not named inside.
-    folder="several",
-    file=r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl",
-    groups=(
-        "doc",
-        "subject|category|topic|domain|group|type|level|source|document|passage_id|story_id"
-        "|language",
-    ),
-)
+def _read(
+    name: str, *marks: Marks, by: Callable[[File], Rows], file: str = "", folder: str = ""
+) -> LogFormat:
+    """Declare a format whose reader calls every field as it is called here."""
+    return LogFormat(
+        name=name,
+        marks=marks,
+        read=by,
+        item="item",
+        run="run",
+        model="model",
+        task="task",
+        facts="facts",
+        groups="groups",
+        file=file,
+        folder=folder,
+    )
 
-_INSPECT = LogFormat(
-    name="inspect-json",
-    marks=(Marks(opens=r'\{\s*"version":\s*\d+,\s*"status":\s*"\w+",\s*"eval":\s*\{'),),
-    rows=("samples",),
-    checks=(
-        (
-            "version",
-            (2,),
-            "is an inspect_ai log of version {found!r}, version 2 is read: convert it with"
-            " 'inspect log convert'",
-        ),
-        (
-            "status",
-            ("success",),
-            "is the log of a run that ended with {found!r}: the items it scored are not a fair"
-            " sample; finish it with 'inspect eval-retry'",
-        ),
-    ),
-    item="id",
-    scores=(ScoreFields(at="scores", value="value"),),
-    # Correct, incorrect, partial, no answer: the numbers that inspect_ai gives to these letters.
-    words={"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0},
-    model="eval.model",
-    task="eval.task",
-    facts=("plan.steps.params", "eval.task_args", "eval.solver_args"),
-    groups=("metadata", ".+"),
-    reported=ScoreFields(
-        at="results.scores", name="name", value="metrics.accuracy.value|metrics.mean.value"
-    ),
-)
-
-_INSPECT_ARCHIVE = replace(
-    _INSPECT,
-    name="inspect-eval",
-    marks=(
-        Marks(entries=("_journal/start.json",)),
-        Marks(entries=("samples/", "header.json")),
-    ),
-    read=inspect_archive,
-)
-
-_HELM = LogFormat(
-    name="helm",
-    marks=(Marks(opens=r'\[\s*\{[^\[]*"instance_id"[^\[]*"train_trial_index"'),),
-    needed=("stats", "instance_id"),
-    other="it is of another version of HELM",
-    skipped="perturbation",
-    item="instance_id",
-    scores=(ScoreFields(at="stats", name="name.name", value="mean", unless="name.perturbation"),),
-    # ``mmlu:subject=anatomy,model=openai_gpt-4``: the model stands only in the name of the folder.
-    folder="always",
-    file=r"(?P<task>.*?)(?:^|[,:])model=(?P<model>[^,]+)(?P<more>.*)",
-)
-
-_OPENAI_EVALS = LogFormat(
-    name="openai-evals",
-    marks=(Marks(opens=r'\{"spec":\s*\{[^\n]*"(completion_fns|eval_name)"'),),
-    heads=("spec", "final_report"),
-    checks=(("final_report", (), "has no final report: the run did not finish; run it again"),),
-    item="sample_id",
-    unscored=False,
-    scores=(
-        ScoreFields(at="data", keys="(correct)", called="match", when=("type", "match")),
-        ScoreFields(at="data", when=("type", "metrics")),
-    ),
-    model="spec.completion_fns|spec.model_name",
-    task="spec.base_eval",
-)
-
-_ASSERTED = "testCase.assert|gradingResult.componentResults.assertion"
-
-_PROMPTFOO = LogFormat(
-    name="promptfoo",
-    marks=(
-        Marks(
-            opens=r'\{\s*"evalId":[^{]*"results":\s*\{\s*"version":|\{"cost":[^\n]*"gradingResult":'
-        ),
-    ),
-    rows=("results.results",),
-    needed=("prompt", "provider", "score", "success", "vars"),
-    other="it was written by another version of promptfoo",
-    checks=(
-        (
-            "results.version",
-            (2, 3),
-            "holds promptfoo results of version {found!r}, versions 2 and 3 are read: export them"
-            " again ('promptfoo export eval ID -o results.json')",
-        ),
-    ),
-    # A question that is scored by other rules is another item.
-    item="vars",
-    rules=(_ASSERTED, "testCase.assertScoringFunction", "testCase.threshold"),
-    # A failure of the call is 2; a failed assertion, 1, is a score.
-    required=("gradingResult", _ASSERTED),
-    failed=("failureReason", 2),
-    scores=(ScoreFields(keys="(success|score)"), ScoreFields(at="namedScores")),
-    twin=("score", "success"),
-    run="promptIdx",
-    model="provider.label|provider.id|provider",
-    variant="prompt.label",
-)
-
-_PROMPTFOO_CSV = LogFormat(
-    name="promptfoo-csv",
-    marks=(Marks(header=(r"(?s)\[[^\]]+\] ?.*", "Status|Grader Reason")),),
-    read=promptfoo_csv,
-    asked=("vars",),
-    scores=(ScoreFields(keys="(success|score)"), ScoreFields(at="namedScores")),
-    twin=("score", "success"),
-    run="promptIdx",
-    model="provider",
-    variant="prompt",
-)
-
-_DEEPEVAL = LogFormat(
-    name="deepeval",
-    marks=(
-        Marks(
-            keys=(
-                "testCases|test_cases|testRunData",
-                "metricsData|metrics_data|metricsMetadata|conversationalTestCases",
-            )
-        ),
-    ),
-    rows=(
-        "testRunData.testCases|testCases|test_cases",
-        "testRunData.conversationalTestCases|conversationalTestCases",
-    ),
-    # Test cases are numbered anew in every run.
-    asked=("input|turns|name", "expectedOutput|expected_output"),
-    scores=(
-        ScoreFields(
-            at="metricsData|metrics_data|metricsMetadata", name="name|metric", value="score"
-        ),
-        ScoreFields(
-            at="metricsData|metrics_data|metricsMetadata",
-            name="name|metric",
-            value="success",
-            suffix="/success",
-        ),
-    ),
-    twin=(r"(.+)/success", r"\1"),
-    model="testRunData.hyperparameters.model|hyperparameters.model|hyperparameters.Model",
-    facts=("testRunData.hyperparameters|hyperparameters",),
-)
 
 _RAGAS_METRIC = (
     r"(?:faithfulness|answer_relevancy|context_precision|context_recall|answer_correctness"
@@ -374,211 +172,531 @@ _RAGAS_METRIC = (
     r'|rouge_score)[^"]*'
 )
 
-_RAGAS = LogFormat(
-    name="ragas",
-    marks=(
-        Marks(
-            opens=r'[\[{][^\[{]*\{?\s*"(user_input|question)"\s*:',
-            keys=(_RAGAS_METRIC,),
-            header=("user_input|question", _RAGAS_METRIC),
-        ),
-    ),
-    rows=("scores", "data"),
-    asked=("user_input|question", "reference|ground_truth"),
-    # What ragas copies from the data set is no metric, every other column is one.
-    scores=(
-        ScoreFields(
-            keys=r"(?!(?:user_input|question|response|answer|contexts|retrieved_contexts|reference"
-            r"|reference_contexts|ground_truth|ground_truths|rubrics)$)(.+)"
-        ),
-    ),
-)
-
-_MLFLOW = LogFormat(
-    name="mlflow",
-    marks=(
-        Marks(
-            opens=r'\{\s*"columns"\s*:\s*\[[^\]]*"[^"]+(/v\d+|/score|/value)"',
-            header=("inputs|inputs/question|request|question|input", r".+/v\d+|.+/(?:score|value)"),
-        ),
-    ),
-    asked=(
-        "inputs|inputs/question|request|question|input",
-        "ground_truth|targets|target|expectations|expected_response",
-    ),
-    scores=(ScoreFields(keys=r"(.+?)(?:/v\d+)?/(?:score|value)|(.+)/v\d+"),),
-    folder="eval_results_table",
-)
-
-_OPENAI_API = LogFormat(
-    name="openai-api",
-    marks=(Marks(keys=("datasource_item_id",)), Marks(opens=r'.*"eval\.run\.output_item"')),
-    rows=("data",),
-    needed=("datasource_item_id",),
-    other="it is not an output item",
-    item="datasource_item_id",
-    scores=(
-        ScoreFields(at="results", name="name", value="score"),
-        ScoreFields(at="results", name="name", value="passed", suffix="/passed"),
-    ),
-    twin=(r"(.+)/passed", r"\1"),
-    run="run_id",
-    model="sample.model",
-    facts=("run_id",),
-)
-
-_SWE_BENCH = LogFormat(
-    name="swe-bench",
-    marks=(
-        Marks(
-            keys=("resolved_ids|no_generation|no_logs", "resolved_ids|resolved_instances|resolved")
-        ),
-        Marks(keys=(r"\w+__[\w.-]+-\d+", "resolved")),
-    ),
-    read=swe_bench_rows,
-    item="item",
-    scores=(ScoreFields(keys="(resolved)"),),
-    # MODEL.RUN_ID.json, with "/" in the name of the model written as "__".
-    file=r"(?P<model>[^.]+)(?:\.(?P<run>.*))?\.json",
-    groups=("groups", "repository"),
-)
-
-_PHOENIX = LogFormat(
-    name="phoenix",
-    marks=(Marks(opens=r'\[\s*\{[^\[]*"example_id"', keys=("annotations",)),),
-    needed=("example_id",),
-    other="it is not a Phoenix experiment",
-    item="example_id",
-    scores=(
-        ScoreFields(at="annotations", name="name", value="score"),
-        ScoreFields(keys="(latency_ms)"),
-    ),
-)
-
-_BRAINTRUST = LogFormat(
-    name="braintrust",
-    marks=(
-        Marks(
-            keys=(
-                "scores",
-                "root_span_id|experiment_id|span_attributes|_xact_id|dataset_record_id",
-            ),
-            header=("scores", "expected|span_id"),
-        ),
-    ),
-    rows=("events", "data"),
-    # A span below the root is a step inside a test case.
-    same=("root_span_id", "span_id"),
-    item="dataset_record_id",
-    asked=("input", "expected"),
-    scores=(ScoreFields(at="scores"),),
-    models="metadata.model|model",
-    facts=("experiment_name|experiment_id",),
-)
-
-_LANGSMITH = LogFormat(
-    name="langsmith",
-    marks=(
-        Marks(
-            keys=("reference_example_id|example_id", "feedback_stats"),
-            header=("reference_example_id|example_id|id", r"feedback\..+", r"inputs?\..+"),
-        ),
-    ),
-    rows=("runs", "data"),
-    item="reference_example_id|example_id|id",
-    scores=(ScoreFields(at="feedback_stats", value="avg"), ScoreFields(keys=r"feedback\.(.+)")),
-    models="extra.metadata.ls_model_name|metadata.model|model",
-    run="session_name|session_id",
-)
-
-_LANGFUSE = LogFormat(
-    name="langfuse",
-    marks=(
-        Marks(
-            keys=("datasetRunName|datasetItemId|traceId", "value|scores|evaluations"),
-            header=("(?i:trace[_ ]?id)", "(?i:name)", "(?i:value)"),
-        ),
-    ),
-    # Without a data set, runs match only if they share traces.
-    item="datasetItemId|dataset_item_id|Dataset Item Id|trace.metadata.datasetItemId"
-    "|metadata.datasetItemId|traceId|trace_id|Trace ID",
-    scores=(
-        ScoreFields(at="scores|evaluations", name="name", value="value"),
-        ScoreFields(keys="([vV]alue)", called="name|Name"),
-    ),
-    run="datasetRunName|dataset_run_name|datasetRunId|dataset_run_id",
-    models="model|metadata.model|trace.metadata.model",
-)
-
-_DYNABENCH = LogFormat(
-    name="dynabench",
-    is_table=True,
-    marks=(Marks(keys=("model_wrong", "anon_uid|metadata_json|validations|target_pred")),),
-    columns={
-        "item": "id|eid|uuid",
-        "annotator": "anon_uid|uid|annotator_id|metadata_json.annotator_id",
-        "round": "round|rid|round_id|context.rid|context.round|context.r_realid|r_realid",
-        "model": "target_model|model_endpoint_name|model",
-        "model_wrong": "model_wrong",
-        "retracted": "retracted",
-        "seconds": "time_elapsed",
-        "created_at": "generated_datetime",
-    },
-    # A validator who flags an item casts no vote on its label.
-    counts=("validations", {"votes_yes": "correct", "votes_no": "incorrect"}),
-)
-
-_GARAK = LogFormat(
-    name="garak",
-    marks=(
-        Marks(opens=r'\{[^\n]*"entry_type"\s*:\s*"(start_run setup|init|attempt|config)"'),
-        Marks(
-            opens=r'\{[^\n]*"detector"\s*:[^\n]*"attempt_id"|\{[^\n]*"attempt_id"[^\n]*"detector"\s*:'
-        ),
-    ),
-    read=garak_rows,
-    is_table=True,
-)
-
-_LABEL_STUDIO = LogFormat(
-    name="label-studio",
-    marks=(Marks(opens=r"\[\s*\{", keys=("annotations", "result|cancelled_annotations", "data")),),
-    read=label_studio_rows,
-    is_table=True,
-)
-
-_ARGILLA = LogFormat(
-    name="argilla",
-    marks=(Marks(keys=("fields", "responses", "suggestions")),),
-    read=argilla_rows,
-    is_table=True,
-)
-
-_PRODIGY = LogFormat(
-    name="prodigy", marks=(Marks(keys=("_task_hash", "answer")),), read=prodigy_rows, is_table=True
-)
+_DEEPEVAL_METRICS = "metricsData|metrics_data|metricsMetadata"
 
 FORMATS: tuple[LogFormat, ...] = (
-    _LM_EVAL,
-    _INSPECT_ARCHIVE,
-    _INSPECT,
-    _HELM,
-    _OPENAI_EVALS,
-    _PROMPTFOO,
-    _PROMPTFOO_CSV,
-    _DEEPEVAL,
-    _RAGAS,
-    _MLFLOW,
-    _OPENAI_API,
-    _SWE_BENCH,
-    _PHOENIX,
-    _BRAINTRUST,
-    _LANGSMITH,
-    _LANGFUSE,
-    _DYNABENCH,
-    _GARAK,
-    _LABEL_STUDIO,
-    _ARGILLA,
-    _PRODIGY,
+    _read(
+        "lm-eval",
+        # The first line may be longer than what is looked at: then it ends inside the document.
+        Marks(
+            opens=r'\{"doc_id":\s*\d+,(.*"(doc_hash|filtered_resps|resps)"|\s*"doc":\s*\{[^\n]*\Z)'
+        ),
+        by=lm_eval_rows,
+        # One folder per model, which is not named inside.
+        file=r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl",
+    ),
+    _read(
+        "inspect",
+        Marks(opens=r'\{\s*"version":\s*\d+,\s*"status":\s*"\w+",\s*"eval":\s*\{'),
+        by=inspect_rows,
+    ),
+    _read(
+        "helm",
+        Marks(opens=r'\[\s*\{[^\[]*"instance_id"[^\[]*"train_trial_index"'),
+        by=helm_rows,
+        # ``mmlu:subject=anatomy,model=openai_gpt-4``: the model stands only in the folder's name.
+        file=r"per_instance_stats\.json",
+        folder=r"(?P<task>.*?)(?:^|[,:])model=(?P<model>[^,]+)(?P<more>.*)",
+    ),
+    _read(
+        "openai-evals",
+        Marks(opens=r'\{"spec":\s*\{[^\n]*"(completion_fns|eval_name)"'),
+        by=openai_evals_rows,
+    ),
+    _read(
+        "promptfoo",
+        Marks(
+            opens=r'\{\s*"evalId":[^{]*"results":\s*\{\s*"version":|\{"cost":[^\n]*"gradingResult":'
+        ),
+        by=promptfoo_rows,
+    ),
+    LogFormat(
+        name="deepeval",
+        marks=(
+            Marks(
+                keys=(
+                    "testCases|test_cases|testRunData",
+                    f"{_DEEPEVAL_METRICS}|conversationalTestCases",
+                )
+            ),
+        ),
+        rows=(
+            "testRunData.testCases|testCases|test_cases",
+            "testRunData.conversationalTestCases|conversationalTestCases",
+        ),
+        # Test cases are numbered anew in every run.
+        asked=("input|turns|name", "expectedOutput|expected_output"),
+        scores=(
+            ScoreFields(at=_DEEPEVAL_METRICS, name="name|metric", value="score"),
+            ScoreFields(
+                at=_DEEPEVAL_METRICS, name="name|metric", value="success", suffix="/success"
+            ),
+        ),
+        model="testRunData.hyperparameters.model|hyperparameters.model|hyperparameters.Model",
+        facts="testRunData.hyperparameters|hyperparameters",
+    ),
+    LogFormat(
+        name="ragas",
+        marks=(
+            Marks(
+                opens=r'[\[{][^\[{]*\{?\s*"(user_input|question)"\s*:',
+                keys=(_RAGAS_METRIC,),
+                header=("user_input|question", _RAGAS_METRIC),
+            ),
+        ),
+        rows=("scores", "data"),
+        asked=("user_input|question", "reference|ground_truth"),
+        # What ragas copies from the data set is no metric, every other column is one.
+        scores=(
+            ScoreFields(
+                keys=r"(?!(?:user_input|question|response|answer|contexts|retrieved_contexts"
+                r"|reference|reference_contexts|ground_truth|ground_truths|rubrics)$)(.+)"
+            ),
+        ),
+    ),
+    LogFormat(
+        name="mlflow",
+        marks=(
+            Marks(
+                opens=r'\{\s*"columns"\s*:\s*\[[^\]]*"[^"]+(/v\d+|/score|/value)"',
+                header=(
+                    "inputs|inputs/question|request|question|input",
+                    r".+/v\d+|.+/(?:score|value)",
+                ),
+            ),
+        ),
+        asked=(
+            "inputs|inputs/question|request|question|input",
+            "ground_truth|targets|target|expectations|expected_response",
+        ),
+        scores=(ScoreFields(keys=r"(.+?)(?:/v\d+)?/(?:score|value)|(.+)/v\d+"),),
+        file=r"eval_results_table\..+",
+    ),
+    LogFormat(
+        name="openai-api",
+        marks=(Marks(keys=("datasource_item_id",)), Marks(opens=r'.*"eval\.run\.output_item"')),
+        rows=("data",),
+        item="datasource_item_id",
+        scores=(
+            ScoreFields(at="results", name="name", value="score"),
+            ScoreFields(at="results", name="name", value="passed", suffix="/passed"),
+        ),
+        run="run_id",
+        model="sample.model",
+        facts="run_id",
+    ),
+    _read(
+        "swe-bench",
+        Marks(
+            keys=(
+                "resolved_ids|no_generation|no_logs",
+                "resolved_ids|resolved_instances|resolved",
+            )
+        ),
+        Marks(keys=(r"\w+__[\w.-]+-\d+", "resolved")),
+        by=swe_bench_rows,
+        # MODEL.RUN_ID.json, with "/" in the name of the model written as "__".
+        file=r"(?P<model>[^.]+)(?:\.(?P<run>.*))?\.json",
+    ),
+    LogFormat(
+        name="phoenix",
+        marks=(Marks(opens=r'\[\s*\{[^\[]*"example_id"', keys=("annotations",)),),
+        item="example_id",
+        scores=(
+            ScoreFields(at="annotations", name="name", value="score"),
+            ScoreFields(keys="(latency_ms)"),
+        ),
+    ),
+    LogFormat(
+        name="braintrust",
+        marks=(
+            Marks(
+                keys=(
+                    "scores",
+                    "root_span_id|experiment_id|span_attributes|_xact_id|dataset_record_id",
+                ),
+                header=("scores", "expected|span_id"),
+            ),
+        ),
+        rows=("events", "data"),
+        # A span below the root is a step inside a test case.
+        same=("root_span_id", "span_id"),
+        item="dataset_record_id",
+        asked=("input", "expected"),
+        model="metadata.model|model",
+        facts="experiment_name|experiment_id",
+    ),
+    LogFormat(
+        name="langsmith",
+        marks=(
+            Marks(
+                keys=("reference_example_id|example_id", "feedback_stats"),
+                header=("reference_example_id|example_id|id", r"feedback\..+", r"inputs?\..+"),
+            ),
+        ),
+        rows=("runs", "data"),
+        item="reference_example_id|example_id|id",
+        scores=(ScoreFields(at="feedback_stats", value="avg"), ScoreFields(keys=r"feedback\.(.+)")),
+        run="session_name|session_id",
+        model="extra.metadata.ls_model_name|metadata.model|model",
+    ),
+    LogFormat(
+        name="langfuse",
+        marks=(
+            Marks(
+                keys=("datasetRunName|datasetItemId|traceId", "value|scores|evaluations"),
+                header=("(?i:trace[_ ]?id)", "(?i:name)", "(?i:value)"),
+            ),
+        ),
+        # Without a data set, runs match only if they share traces.
+        item="datasetItemId|dataset_item_id|Dataset Item Id|trace.metadata.datasetItemId"
+        "|metadata.datasetItemId|traceId|trace_id|Trace ID",
+        scores=(
+            ScoreFields(at="scores|evaluations", name="name", value="value"),
+            ScoreFields(name="name|Name", value="value|Value"),
+        ),
+        run="datasetRunName|dataset_run_name|datasetRunId|dataset_run_id",
+        model="model|metadata.model|trace.metadata.model",
+    ),
+    LogFormat(
+        name="dynabench",
+        marks=(Marks(keys=("model_wrong", "anon_uid|metadata_json|validations|target_pred")),),
+        read=dynabench_rows,
+        is_table=True,
+    ),
+    LogFormat(
+        name="garak",
+        marks=(
+            Marks(opens=r'\{[^\n]*"entry_type"\s*:\s*"(start_run setup|init|attempt|config)"'),
+            Marks(
+                opens=r'\{[^\n]*"detector"\s*:[^\n]*"attempt_id"|\{[^\n]*"attempt_id"[^\n]*"detector"\s*:'
+            ),
+        ),
+        read=garak_rows,
+        is_table=True,
+    ),
+    LogFormat(
+        name="label-studio",
+        marks=(
+            Marks(opens=r"\[\s*\{", keys=("annotations", "result|cancelled_annotations", "data")),
+        ),
+        read=label_studio_rows,
+        is_table=True,
+    ),
+    LogFormat(
+        name="argilla",
+        marks=(Marks(keys=("fields", "responses", "suggestions")),),
+        read=argilla_rows,
+        is_table=True,
+    ),
+    LogFormat(
+        name="prodigy",
+        marks=(Marks(keys=("_task_hash", "answer")),),
+        read=prodigy_rows,
+        is_table=True,
+    ),
 )
 """They are asked in this order; the first that recognises a file wins."""
+
+
+def log_formats() -> dict[str, LogFormat]:
+    """Return every format of logs by its name."""
+    return {one.name: one for one in FORMATS}
+
+
+def sniff_text(head: str) -> str | None:
+    """Return the format of a log that starts like this, or None.
+
+    >>> sniff_text('{"doc_id": 0, "doc": {}, "resps": [], "doc_hash": "ab"}')
+    'lm-eval'
+    >>> sniff_text('{"item": 1, "gpt": 0}') is None
+    True
+    """
+    fitting = (one.name for one in FORMATS if any(mark.fit(head) for mark in one.marks))
+    return next(fitting, None)
+
+
+# Logs as runs: what each model scored on the items of a task.
+
+Scores: TypeAlias = dict[str, dict[str, list[float]]]
+"""Metric to item to scores: one score per replicate (epoch, trial)."""
+
+_WORDS = {"yes": 1.0, "true": 1.0, "pass": 1.0, "no": 0.0, "false": 0.0, "fail": 0.0}
+_LONGEST = 40
+"""Signs of a prompt that go into a name."""
+
+
+class Loss(str):
+    """A note on what was lost when a log was read; it belongs to the answer."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What one model scored.
+
+    Parameters
+    ----------
+    model
+        Its name.
+    task
+        What it was tried on; logs of one model on several tasks are put below each other.
+    source
+        The file, for messages.
+    scores
+        Metric to item to scores.
+    unscored
+        Samples that have no score (they failed).
+    facts
+        What else names the run, such as its prompt or the arguments of its task: two runs of one
+        model are told apart by the first fact that differs.
+    groups
+        Groups of items that the log carries, such as the subject of a question: name of the group
+        to item to value. They are offered as clusters.
+    """
+
+    model: str
+    task: str
+    source: str
+    scores: Mapping[str, Mapping[str, list[float]]] = field(repr=False)
+    unscored: int = 0
+    facts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    groups: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+
+    def item(self, name: str) -> str:
+        """Return what an item is called beside those of other tasks."""
+        return f"{self.task}:{name}" if self.task else name
+
+
+def read_logs(files: Sequence[File], formats: Sequence[str]) -> list[Log]:
+    """Read every file in the format that was detected for it, and keep the order of the files."""
+    known = log_formats()
+    found: list[Log] = []
+    for file, name in zip(files, formats, strict=True):
+        if known[name].is_table:
+            raise InputError(f"{file.name} holds rows and no runs ({name}): read it on its own")
+        found += _runs(file, known[name])
+    return found
+
+
+def read_table(files: Sequence[File], form: LogFormat) -> dict[str, list[str | None]]:
+    """Return a log of rows, such as attempts or annotations, as columns of text."""
+    rows: list[dict[str, Any]] = []
+    for number, file in enumerate(files, start=1):
+        for _, row in form.read(file) if form.read is not None else ():
+            # Where nothing names the round, every file is one.
+            rows.append({**row, "round": row["round"] or number} if "round" in row else {**row})
+    names = dict.fromkeys(name for row in rows for name in row)
+    cells = {
+        name: [None if row.get(name) is None else str(row[name]) for row in rows] for name in names
+    }
+    return {name: column for name, column in cells.items() if any(c is not None for c in column)}
+
+
+@dataclass
+class _Run:
+    """What is known so far of one run of a file."""
+
+    model: str
+    name: str
+    scores: Scores = field(default_factory=dict)
+    groups: dict[str, dict[str, str]] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)
+    task: str = ""
+    unscored: int = 0
+
+
+def _runs(file: File, form: LogFormat) -> list[Log]:
+    """Read one file: a log per run inside."""
+    head, rows = ({}, form.read(file)) if form.read else rows_of(file, form.rows)
+    named = _names(file, form)
+    runs: dict[tuple[str, str], _Run] = {}
+    for place, row in rows:
+        if form.same is not None:
+            one, other = (row.get(key) for key in form.same)
+            if one and other and one != other:
+                continue
+        told = _text(_told(row, head, form.model)), _text(_told(row, head, form.run))
+        run = runs.setdefault(told, _Run(*told))
+        run.task = _text(_told(row, head, form.task)) or named.get("task", "")
+        run.facts = run.facts or _facts(_told(row, head, form.facts))
+        scores = {name: value for way in form.scores for name, value in _scores(row, way)}
+        run.unscored += not scores
+        if scores:
+            item = _item(row, form, f"{file.name}, {place}")
+            for metric, value in scores.items():
+                run.scores.setdefault(metric, {}).setdefault(item, []).append(value)
+            groups = _told(row, {}, form.groups)
+            for key, value in groups.items() if isinstance(groups, dict) else ():
+                if isinstance(value, str | int) and not isinstance(value, bool):
+                    run.groups.setdefault(str(key), {})[item] = str(value)
+    if not runs:
+        raise FileError(f"{file.name} holds no result: copy or export it again ({form.name})")
+
+    found: list[Log] = []
+    for run in runs.values():
+        name = run.model or run.name or named["model"]
+        if run.model and run.name and sum(one.model == run.model for one in runs.values()) > 1:
+            name = f"{name}: {_short(run.name)}"
+        if name in (log.model for log in found):
+            name = f"{name} ({len(found) + 1})"
+        if not run.scores:
+            raise FileError(
+                f"{file.name}: {name!r} has no score that is a number: its calls failed, or"
+                " nothing was scored"
+            )
+        facts = run.facts or {"run": named.get("run", "")}
+        found.append(
+            Log(name, run.task, file.name, run.scores, run.unscored, facts, groups=run.groups)
+        )
+    return found
+
+
+def _told(row: Row, head: Row, path: str) -> Any:
+    """Return what stands at a path of a row, or of what the file says once."""
+    if not path:
+        return None
+    found = find(row, path)
+    return find(head, path) if found is None else found
+
+
+def _text(value: Any) -> str:
+    return "+".join(map(str, value)) if isinstance(value, list) else str(value or "")
+
+
+def _scores(row: Row, way: ScoreFields) -> Iterator[tuple[str, float]]:
+    """Yield the scores that stand in a row in one of the declared ways."""
+    held = opened(find(row, way.at))
+    cells: list[tuple[Any, Any]] = []
+    if way.name:
+        several = held if isinstance(held, list) else [held]
+        cells = [(find(one, way.name) or "score", find(one, way.value)) for one in several if one]
+    elif isinstance(held, Mapping):
+        cells = [(key, find(cell, way.value)) for key, cell in held.items()]
+    for key, cell in cells:
+        matched = re.fullmatch(way.keys, str(key), re.DOTALL)
+        if matched is None:
+            continue
+        name = next(part for part in matched.groups() if part is not None) + way.suffix
+        # A score in named parts is as many scores.
+        parts = cell.items() if isinstance(cell, Mapping) else ((None, cell),)
+        for part, one in parts:
+            value = as_score(one)
+            if value is not None:
+                yield name if part is None else f"{name}/{part}", value
+
+
+def as_score(value: object) -> float | None:
+    """Return a score as a number; None for anything else, such as other text, a list or NaN.
+
+    >>> [as_score(one) for one in (True, 0.5, "No", " 0.25", "?", float("nan"))]
+    [1.0, 0.5, 0.0, 0.25, None, None]
+    """
+    if isinstance(value, str):
+        word = value.strip().lower()
+        try:
+            value = _WORDS[word] if word in _WORDS else float(word)
+        except ValueError:
+            return None
+    return float(value) if isinstance(value, bool | int | float) and value == value else None
+
+
+def _item(row: Row, form: LogFormat, place: str) -> str:
+    """Return the name of an item, or a hash of what was asked."""
+    named = find(row, form.item) if form.item else None
+    if named is not None:
+        return named if isinstance(named, str) else json.dumps(named, sort_keys=True)
+    asked = [find(row, path) for path in form.asked]
+    if all(one is None for one in asked):
+        wanted = (form.item or form.asked[0]).partition("|")[0]
+        raise FileError(f"{place} has a score but no {wanted}: another version of {form.name}?")
+    return content_key(*asked)
+
+
+def content_key(*parts: Any) -> str:
+    """Return a short hash of what was asked, by which items without a name are matched.
+
+    >>> content_key("2 + 2", None) == content_key("2 + 2", None)
+    True
+    """
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+# What runs are called: by the log itself, its file or its folder, and by what differs.
+
+
+def _names(file: File, form: LogFormat) -> dict[str, str]:
+    """Return the model, and perhaps task and run, by the names of file and folder."""
+    name, folder = file.path.name.removesuffix(".gz"), file.path.resolve().parent.name
+    own = re.fullmatch(form.file, name) if form.file else None
+    if own is None:
+        return {"model": name.rpartition(".")[0] or name}
+    found = own.groupdict(default="")
+    if "model" in found:
+        return {**found, "model": found["model"].replace("__", "/")}
+    above = re.fullmatch(form.folder, folder) if form.folder else None
+    if above is None:
+        return {"model": folder, **found}
+    return {"model": above["model"], "task": above["task"] + above["more"]}
+
+
+def _facts(held: Any) -> dict[str, str]:
+    """Return what else names a run: a text as it is, another value with its name."""
+    found: dict[str, str] = {}
+    for one in held if isinstance(held, list) else [held]:
+        for key, value in one.items() if isinstance(one, Mapping) else [("", one)]:
+            if value is not None and str(value).strip():
+                alone = not key or (isinstance(value, str) and " " in value)
+                found[key] = str(value) if alone else f"{key}={value}"
+    return found
+
+
+def told_apart(logs: Sequence[Log]) -> list[Log]:
+    """Return the logs with names such that no two runs share one.
+
+    Runs of different models keep the names of the models. Where one model was run twice on a task
+    (two prompts, two versions), its runs are told apart by the first of these that differs: a fact
+    of the log (the prompt, the arguments of the task), the name of the file, its folder.
+
+    Examples
+    --------
+    >>> scores = {"acc": {"q1": [1.0]}}
+    >>> short = Log("gpt", "qa", "a.json", scores, facts={"prompt": "Answer."})
+    >>> long = Log("gpt", "qa", "b.json", scores, facts={"prompt": "Think, then answer."})
+    >>> [log.model for log in told_apart([short, long])]
+    ['gpt (Answer.)', 'gpt (Think, then answer.)']
+    """
+    homes: dict[tuple[str, str], set[str]] = {}
+    for log in logs:
+        homes.setdefault((log.model, log.task), set()).add(log.source)
+    named = list(logs)
+    for model in {model for (model, _), files in homes.items() if len(files) > 1}:
+        own = [place for place, log in enumerate(logs) if log.model == model]
+        for place, mark in zip(own, _apart([logs[place] for place in own]), strict=True):
+            named[place] = replace(logs[place], model=f"{model} ({mark})")
+    return named
+
+
+def _apart(logs: Sequence[Log]) -> list[str]:
+    """Return what tells the logs of one model apart."""
+    paths = [PurePath(log.source) for log in logs]
+    ways = [[log.facts.get(fact, "") for log in logs] for fact in logs[0].facts]
+    ways += [[path.stem for path in paths], [path.parent.name for path in paths]]
+    for marks in ways:
+        short = [_short(mark) for mark in marks]
+        # The mark has to separate every two logs of one task, and may join different tasks.
+        keys = {(mark, log.task) for mark, log in zip(short, logs, strict=True)}
+        if all(short) and len(keys) == len(logs):
+            return short
+    raise InputError(
+        f"{logs[0].source} and {logs[1].source} both hold model {logs[0].model!r} on"
+        f" {logs[0].task or 'one task'}, and nothing tells them apart: name the runs (--run"
+        f" old={logs[0].source} --run new={logs[1].source})"
+    )
+
+
+def _short(mark: str) -> str:
+    words = " ".join(mark.split())
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"

@@ -7,32 +7,27 @@ their names, or by their content where they have none.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tallystick.errors import FileError, InputError
-from tallystick.table.cells import identifier, is_missing, literal, whole
-from tallystick.table.engine import connect
-from tallystick.table.log_runs import Log, log_formats, read_logs
-from tallystick.table.logs_side_by_side import beside
+from tallystick.errors import AskError, FileError, InputError
+from tallystick.table.cells import identifier, is_missing, whole
+from tallystick.table.logs import Log, Loss, content_key, log_formats, read_logs, told_apart
 from tallystick.table.numbers import read_numbers
 from tallystick.table.reading_facts import Facts, draw
-from tallystick.table.reading_names import ROLE_NAMES, is_truth_name, plain
-from tallystick.table.reading_rules import is_marks, veto
+from tallystick.table.reading_names import ROLE_NAMES, VOTE_TIERS, is_truth_name, plain
 from tallystick.table.reading_voters import fitting_truth
-from tallystick.table.roles import Layout, Roles, check_usable, find_item, first_repeat
+from tallystick.table.roles import Layout, Roles
 from tallystick.table.scanning import detect, scan
 from tallystick.table.sources import File, missing_column, resolve
 from tallystick.table.tables import Table
 from tallystick.table.words import as_pass_fail
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 _ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".eval", ".gz")
 """Files of a folder that may be runs; anything else in it is passed over."""
@@ -86,20 +81,25 @@ def are_runs(source: Any, layout: Layout, given: Roles) -> bool:
     A folder and several logs are runs. Several plain files are runs if the caller names a metric,
     or if the same items occur in two of them. Parts of one table have no item in common.
     """
-    paths = [source] if isinstance(source, str | Path) else source
-    if not isinstance(paths, Sequence) or not all(isinstance(one, str | Path) for one in paths):
-        return False
-    if "-" in map(str, paths) or any(str(one).endswith(".tally") for one in paths):
-        return False  # standard input can be read once only
+    paths = _paths(source)
     if any(Path(one).expanduser().is_dir() for one in paths):
         return True
-    files = resolve(list(paths))
+    files = resolve(paths) if paths else ()
     formats = [detect(file) for file in files]
     if any(one in log_formats() for one in formats):
         return True
     if len(files) < 2 or given.models:
         return False
     return layout.metric is not None or _share_items(files, layout, given)
+
+
+def _paths(source: Any) -> list[str]:
+    """Return the files that a source names, if they can be read twice and are no tallies."""
+    paths = [source] if isinstance(source, str | Path) else source
+    if not isinstance(paths, Sequence) or not all(isinstance(one, str | Path) for one in paths):
+        return []
+    names = list(map(str, paths))
+    return [] if any(one == "-" or one.endswith(".tally") for one in names) else names
 
 
 def read_runs(
@@ -121,83 +121,62 @@ def read_runs(
     import pyarrow as pa
 
     asked = AskedOfRuns(layout, given, tuple(missing))
-    pieces, notes = _pieces(runs)
-    # Logs of one tool are read together, because names depend on the others.
-    together = [(file, kind) for _, file, kind in pieces if kind in log_formats()]
-    by_source: dict[str, list[Log]] = {}
-    for log in read_logs([file for file, _ in together], [kind for _, kind in together]):
-        by_source.setdefault(log.source, []).append(log)
-
     logs: list[Log] = []
-    for one, source, kind in pieces:
-        if kind in log_formats():
-            own = by_source.get(source.name, [])
-        else:
-            log, more = _plain(one, source, asked)
-            own, notes = [log], [*notes, *more]
-        if one.name is not None:
+    notes: list[str] = []
+    files: list[File] = []
+    kinds: dict[str, None] = {}
+    for run in runs:
+        own: list[Log] = []
+        for source, kind in _sources(run.source, notes):
+            files += [source] if isinstance(source, File) else []
+            if kind in log_formats():
+                kinds[f"{kind} logs"] = None
+                own += read_logs([source], [kind])
+                continue
+            kinds[_FRAMES if kind == _FRAMES else "result files"] = None
+            held, called = source, run.name or "run"
+            if isinstance(source, File):
+                held, called = [str(source.path)], source.name
+            with scan(held, delimiter=layout.delimiter) as table:
+                log, more = plain_run(table, called, asked)
+            own, notes = [*own, log], [*notes, *more]
+        if run.name is not None:
             alone = len({log.model for log in own}) == 1
-            own = [
-                replace(log, model=one.name if alone else f"{one.name}: {log.model}") for log in own
-            ]
+            names = [run.name if alone else f"{run.name}: {log.model}" for log in own]
+            own = [replace(log, model=name) for log, name in zip(own, names, strict=True)]
         logs += own
     if len(logs) < 2:
-        listed = ", ".join(map(repr, logs[0].scores)) if logs else "nothing"
         raise InputError(
-            f"{logs[0].source if logs else 'the folder'} holds one run with the scores {listed}:"
-            " name another one to compare it with (--run old=FILE --run new=FILE)"
+            f"{logs[0].source} holds one run with the scores {listed(logs[0].scores)}: name another"
+            " one to compare it with (--run old=FILE --run new=FILE)"
         )
     kept = given.columns("cluster", "by", "count", "weight")
     found = beside(_renamed(logs), layout.metric, keep=kept)
     known: dict[str, Any] = {"models": found.models, "item": next(iter(found.columns))}
     if found.replicate is not None:
         known["replicate"] = found.replicate
-    kinds = ", ".join(dict.fromkeys(_called(kind) for *_, kind in pieces))
     source = logs[0].source if len(logs) == 1 else f"{logs[0].source} and {len(logs) - 1} more"
     items = len(set(found.columns[known["item"]]))
-    first = f"read as {kinds}: {len(found.models)} models on {items} items"
+    first = f"read as {', '.join(kinds)}: {len(found.models)} models on {items} items"
     return replace(
         scan(pa.table(found.columns)),
         source=source,
-        files=tuple(file.path for _, file, _ in pieces if isinstance(file, File)),
+        files=tuple(file.path for file in files),
         notes=(first, *notes, *found.notes),
         known=known,
         metric=found.metric,
     )
 
 
-def _pieces(runs: Sequence[_Run]) -> tuple[list[tuple[_Run, Any, str]], list[str]]:
-    """Return every file and frame of the runs with its format, and what was passed over."""
-    pieces: list[tuple[_Run, Any, str]] = []
-    notes: list[str] = []
-    for one in runs:
-        if not isinstance(one.source, str | Path):
-            pieces.append((one, one.source, _FRAMES))
-            continue
-        files, passed = _files(one.source)
-        pieces += [(one, file, detect(file)) for file in files]
-        notes += passed
-    return pieces, notes
-
-
-def _plain(run: _Run, source: Any, asked: AskedOfRuns) -> tuple[Log, tuple[str, ...]]:
-    """Read a file or a frame that is no log."""
-    if isinstance(source, File):
-        with scan([str(source.path)], delimiter=asked.layout.delimiter) as table:
-            return plain_run(table, source.name, asked)
-    return plain_run(scan(source), run.name or "run", asked)
-
-
-def _called(kind: str) -> str:
-    plain_kind = _FRAMES if kind == _FRAMES else "result files"
-    return f"{kind} logs" if kind in log_formats() else plain_kind
-
-
-def _files(source: str | Path) -> tuple[tuple[File, ...], tuple[str, ...]]:
-    """Return the files of a path, a glob or a folder; in a folder logs win over other files."""
+def _sources(source: Any, notes: list[str]) -> list[tuple[Any, str]]:
+    """Return the files of a path, a glob or a folder with their formats, or a frame; in a folder
+    logs win over other files, and *notes* says so.
+    """
+    if not isinstance(source, str | Path):
+        return [(source, _FRAMES)]
     folder = Path(source).expanduser()
     if not folder.is_dir():
-        return resolve(source), ()
+        return [(file, detect(file)) for file in resolve(source)]
     likely = [
         path
         for path in sorted(folder.rglob("*"))
@@ -216,11 +195,10 @@ def _files(source: str | Path) -> tuple[tuple[File, ...], tuple[str, ...]]:
             f"{source} holds no evaluation log and no table: name the files of the runs"
         )
     aside = [path.name for path in likely if path not in taken]
-    notes: tuple[str, ...] = ()
     if aside:
         shown = ", ".join(aside[:3]) + (", …" if len(aside) > 3 else "")
-        notes = (f"{source}: {len(aside)} files are not logs and are passed over ({shown})",)
-    return tuple(File(path, str(path)) for path in taken), notes
+        notes.append(f"{source}: {len(aside)} files are not logs and are passed over ({shown})")
+    return [(File(path, str(path)), kinds[path]) for path in taken]
 
 
 def _renamed(logs: Sequence[Log]) -> list[Log]:
@@ -238,11 +216,9 @@ def _renamed(logs: Sequence[Log]) -> list[Log]:
 def _share_items(files: Sequence[File], layout: Layout, given: Roles) -> bool:
     """Say whether an item of the first file occurs in another one.
 
-    Files of which no two share an item are the parts of one table, unless they ask the same: then
-    each run has names of its own for the same items, and the user is asked.
+    Files of which no two share an item are the parts of one table.
     """
     seen: set[str] = set()
-    content: list[tuple[str, set[str]]] = []
     for file in files:
         with scan([str(file.path)], delimiter=layout.delimiter) as table:
             if any(plain(name) in MODEL_COLUMNS for name in table.columns):
@@ -257,208 +233,15 @@ def _share_items(files: Sequence[File], layout: Layout, given: Roles) -> bool:
                 *(cells_of(table, name) for name in ([item] if item else asked)), strict=True
             )
             own = {"\x1f".join(map(str, row)) for row in cells}
-            if item is not None and given.item is None and asked:
-                content.append((asked[0], {str(cell) for cell in cells_of(table, asked[0])}))
         if seen & own:
             return True
         seen |= own
-    _refuse_same_questions(files, content)
     return False
-
-
-_ALIKE = 0.5
-"""Share of what the shorter file asks that the other asks too, from which they ask the same."""
-
-
-def _refuse_same_questions(files: Sequence[File], content: Sequence[tuple[str, set[str]]]) -> None:
-    """Ask about files that name every item differently and ask the same of the model."""
-    if len(content) < len(files):
-        return
-    (column, first), *others = content
-    for file, (_, texts) in zip(files[1:], others, strict=True):
-        fewer = min(len(first), len(texts))
-        if fewer > 1 and len(first & texts) >= _ALIKE * fewer:
-            raise InputError(
-                f"{files[0].name} and {file.name} have no item in common, and {column!r} holds the"
-                f" same text in both: they look like two runs of the same items. Match them by it"
-                f" (--item {quote(column)}) and say which score to compare (--metric C)"
-            )
 
 
 def runs_of(source: Any) -> list[_Run]:
     """Return one unnamed run per path."""
     return [_Run(one) for one in ([source] if isinstance(source, str | Path) else source)]
-
-
-# Old answers in a second file: joined by item.
-
-
-def join_old(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles, tuple[str, ...]]:
-    """Return *table* with the old answers of the second file, the roles, and a note.
-
-    The second file may hold more items than the table. It must hold every item of the table, once.
-    Its column may have the name of a column of the table (the truth of that time, say): the joined
-    column then gets a name of its own.
-
-    Parameters
-    ----------
-    table
-        What was read.
-    given
-        The roles that the caller named; the item joins the two files.
-    layout
-        Names the second file.
-    """
-    roles, _ = find_item(table, replace(given, old=None), repeats=False)
-    item = roles.item
-    with scan([str(layout.old_file)], delimiter=layout.delimiter) as past:
-        if item is None:
-            raise InputError(
-                f"{past.source} holds old answers and is joined by item: name the column of items"
-                " (--item)"
-            )
-        for one in (table, past):
-            if item not in one.columns:
-                raise InputError(missing_column(item, one.columns, one.source))
-        old = _old(past, item, given)
-        twice = first_repeat(past, item)
-        if twice is not None:
-            raise InputError(
-                f"{past.source} has item {twice[0]} twice, at {twice[1]} and {twice[2]}: keep one"
-                " old answer per item"
-            )
-        cells = past.arrow(f"select {_key(item)} as key_, {identifier(old)} as old_ from rows")
-        source, files = past.source, past.files
-
-    rows = _joined(table, item, cells, source)
-    # A name that the table has already would stand for two things.
-    name = old
-    while name in table.columns:
-        name = f"{name} (old file)"
-    relation = connect().from_arrow(rows.rename_columns([*table.columns, name]))
-    joined = replace(
-        table,
-        relation=relation,
-        columns=tuple(relation.columns),
-        files=(*table.files, *files),
-    )
-    note = f"{source}: {rows.num_rows:,} old answers joined by {item}"
-    return joined, replace(given, item=item, old=name), (note,)
-
-
-def _old(past: Table, item: str, given: Roles) -> str:
-    """Return the column of old answers: the one that is named, or the only one there is."""
-    if given.old is not None:
-        check_usable(past, given.old)
-        return given.old
-    others = [name for name in past.columns if name != item]
-    if len(others) != 1:
-        listed = ", ".join(map(repr, others[:6])) or "no other column"
-        raise InputError(
-            f"{past.source} has {listed} beside {item!r}: name the column of old answers (--old)"
-        )
-    return others[0]
-
-
-def _key(item: str) -> str:
-    # Compared as trimmed text: one file may hold numbers where the other holds their digits.
-    return f"trim(cast({identifier(item)} as varchar))"
-
-
-def _joined(table: Table, item: str, cells: pa.Table, source: str) -> pa.Table:
-    """Return the rows with their old answers as the last column."""
-    import pyarrow.compute as pc
-
-    rows = table.arrow(f"select *, {_key(item)} as key_ from rows")
-    keys = rows["key_"].combine_chunks()
-    places = pc.index_in(keys, value_set=cells["key_"].combine_chunks())
-    absent = keys.filter(pc.is_null(places))
-    if len(absent):
-        more = f" and so are {len(absent) - 1:,} more" if len(absent) > 1 else ""
-        raise InputError(
-            f"item {absent[0].as_py()!r} is missing from the old file {source}{more}: every item"
-            " needs its old answer there"
-        )
-    found = cells["old_"].combine_chunks().take(places)
-    return rows.drop_columns("key_").append_column("old_", found)
-
-
-# What stands below the rows of a sheet: blank lines, and rows that sum up the others.
-#
-# A row called Total or Average is no item. Counted as one, a total of 144 among cells of 0 and 1
-# turns a clear difference into none.
-
-
-_WORDS = (
-    *("total", "totals", "grand total", "subtotal", "sum", "average", "avg", "mean", "median"),
-    *("overall", "count", "std", "stdev", "all", "accuracy", "score", "summary"),
-    *("summe", "gesamt", "durchschnitt", "mittelwert", "somme", "moyenne", "promedio", "media"),
-)
-"""How people head such a row, in lower case, without a colon."""
-
-_MOST = 3
-_FEWEST_ITEMS = 5
-_MOST_BYTES = 64_000_000
-"""Size of a file up to which somebody may have written a line below its rows."""
-
-
-def without_summary(table: Table, given: Roles) -> Table:
-    """Return *table* without blank lines at its end, and without totals and means below its rows.
-
-    Only rows at the very end are left out. A total is known by the column of items, and only where
-    no other row is called so.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from tallystick.table.roles import Roles
-    >>> from tallystick.table import scan
-    >>> rows = pa.table({"id": ["a", "b", "c", "d", "e", "Total"], "new": [1, 0, 1, 1, 0, 3]})
-    >>> table = without_summary(scan(rows), Roles())
-    >>> table.query("select count(*) from rows"), table.notes
-    ([(5,)], ("the last row ('Total') sums up the others: it is left out",))
-    """
-    if _is_large(table) or not table.columns:
-        return table
-    some = ", ".join(f"cast({identifier(name)} as varchar)" for name in table.columns)
-    [(rows, last)] = table.query(
-        "select count(*), max(place) filter (cell is not null) from (select row_number() over () as"
-        f" place, coalesce({some}, null) as cell from rows)"
-    )
-    if table.files and last is not None and last < rows:
-        blank = f"{rows - last:,} blank {'line' if rows - last == 1 else 'lines'} at the end"
-        table, rows = _first_rows(table, last, f"{blank}: left out"), last
-
-    usual = [name for name in table.columns if plain(name) in ROLE_NAMES["item"]]
-    for name in [given.item] if given.item is not None else [*usual, *table.columns[:1]]:
-        if table.kinds.get(name) != "text":
-            continue
-        word = f"rtrim(lower(trim({identifier(name)})), ': ')"
-        found = table.query(
-            f"select place, cell from (select row_number() over () as place, {identifier(name)} as"
-            f" cell, {word} as word from rows) where word in"
-            f" ({', '.join(map(literal, _WORDS))}) order by place limit {_MOST + 1}"
-        )
-        left = rows - len(found)
-        if not found:
-            continue
-        if len(found) > _MOST or found[0][0] != left + 1 or left < _FEWEST_ITEMS:
-            return table
-        cells = ", ".join(repr(str(cell).strip()) for _, cell in found)
-        note = f"the last row ({cells}) sums up the others: it is left out"
-        if len(found) > 1:
-            note = f"the last {len(found)} rows ({cells}) sum up the others: they are left out"
-        return _first_rows(table, left, note)
-    return table
-
-
-def _first_rows(table: Table, rows: int, note: str) -> Table:
-    kept = table.derive(f"select * from rows limit {rows}")
-    return replace(table, relation=kept, notes=(*table.notes, note))
-
-
-def _is_large(table: Table) -> bool:
-    return sum(path.stat().st_size for path in table.files if path.is_file()) > _MOST_BYTES
 
 
 # A plain result file as the log of one run: one row per item, and a column for each metric.
@@ -546,8 +329,8 @@ def _metrics(
         if name not in held
         and not is_truth_name(name, whole=True)
         and plain(name) not in ROLE_NAMES["replicate"]
-        and (veto(profile) is None or profile.is_constant)
-        and (profile.numeric >= _NUMERIC or is_marks(profile) or _is_word(profile))
+        and (profile.veto is None or profile.is_constant)
+        and (profile.numeric >= _NUMERIC or profile.is_marks or _is_word(profile))
     ]
     if not found:
         raise InputError(
@@ -583,10 +366,7 @@ def _item_names(
             f" (--item C); it has {', '.join(table.columns[:8])}"
         )
     cells = [cells_of(table, name) for name in asked]
-    keys = [
-        hashlib.sha256("\x1f".join(map(str, row)).encode()).hexdigest()[:12]
-        for row in zip(*cells, strict=True)
-    ]
+    keys = [content_key(*map(str, row)) for row in zip(*cells, strict=True)]
     return keys, (f"{table.source}: items are matched by the content of {', '.join(asked)}",)
 
 
@@ -653,3 +433,363 @@ def _model(table: Table, profiles: Mapping[str, Facts]) -> str | None:
         if plain(name) in MODEL_COLUMNS and name in profiles and profiles[name].distinct == 1:
             return str(next(cell for cell in cells_of(table, name) if cell is not None))
     return None
+
+
+# Runs side by side: one row per item (and replicate), one column per run.
+
+MOST_LISTED = 24
+"""Names of scores in a message; HELM puts a dozen counts before the score that is meant."""
+_MOST_NAMED = 3
+"""Items without a partner, and tasks, that are named."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """Runs put side by side.
+
+    Parameters
+    ----------
+    columns
+        The table: the items, replicates if items were run several times, the groups that the logs
+        carry, and one column per run.
+    models
+        The columns that are runs.
+    replicate
+        The column that numbers the replicates; None if every item was run once.
+    metric
+        The score that was taken.
+    notes
+        What was chosen, averaged and dropped.
+    """
+
+    columns: dict[str, list[object]]
+    models: tuple[str, ...]
+    replicate: str | None
+    metric: str
+    notes: tuple[str, ...]
+
+
+def beside(logs: Sequence[Log], metric: str | None, *, keep: Sequence[str] = ()) -> Beside:
+    """Put runs side by side: one row per item, or per replicate where a run has several of one.
+
+    Parameters
+    ----------
+    logs
+        One per run and task.
+    metric
+        Which score to use; needed where the logs have several in common.
+    keep
+        Groups that were asked for: they are carried as they are, and others are offered.
+
+    Examples
+    --------
+    >>> a = Log("a", "", "a.jsonl", {"acc": {"q1": [1.0, 0.0]}})
+    >>> b = Log("b", "", "b.jsonl", {"acc": {"q1": [1.0], "q2": [0.0]}})
+    >>> for name, cells in beside([a, b], None).columns.items():
+    ...     print(name, cells)
+    item ['q1', 'q1', 'q2']
+    replicate [1, 2, 1]
+    a [1.0, 0.0, None]
+    b [1.0, None, 0.0]
+    """
+    logs, notes = _shared_tasks(told_apart(logs))
+    chosen = _metric(logs, metric)
+    notes += [f"score {chosen!r} of {len(logs)} logs"] if metric is None else []
+    runs: dict[str, dict[str, list[float]]] = {}
+    for log in logs:
+        run = runs.setdefault(log.model, {})
+        run.update({log.item(name): held for name, held in log.scores[chosen].items()})
+    notes += [*_failed(logs), *_retried(runs)]
+    first, *others = runs.values()
+    common = {
+        item for item, held in first.items() if held and all(other.get(item) for other in others)
+    }
+    if not common:
+        raise InputError(_no_common(runs, logs))
+
+    # One row per item, or per replicate where any run has several of an item.
+    depth: Counter[str] = Counter()
+    for run in runs.values():
+        depth |= Counter({item: max(1, len(held)) for item, held in run.items()})
+    rows = [(item, k) for item, most in depth.items() for k in range(most)]
+    taken = set(runs)
+    item_name, replicate = _fresh("item", taken), _fresh("replicate", taken)
+    columns: dict[str, list[object]] = {item_name: [item for item, _ in rows]}
+    several = len(rows) > len(depth)
+    if several:
+        columns[replicate] = [k + 1 for _, k in rows]
+    groups = {_fresh(n, taken): held for n, held in _groups(logs, common, keep).items()}
+    columns |= {name: [held.get(item) for item, _ in rows] for name, held in groups.items()}
+    if groups and not keep:
+        shown = ", ".join(f"{n!r} ({len(set(held.values())):,})" for n, held in groups.items())
+        notes.append(
+            f"the items belong to groups: {shown}. To speak of new groups instead of new items, add"
+            f" --cluster {next(iter(groups))}"
+        )
+    for model, run in runs.items():
+        columns[model] = [dict(enumerate(run.get(item, ()))).get(k) for item, k in rows]
+    return Beside(
+        columns=columns,
+        models=tuple(runs),
+        replicate=replicate if several else None,
+        metric=chosen,
+        notes=tuple(notes),
+    )
+
+
+def _fresh(name: str, taken: set[str]) -> str:
+    """Return a name that no run has, and take it."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _shared_tasks(logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
+    """Leave out tasks that not every run was tried on, and say so."""
+    models = {log.model for log in logs}
+    held: dict[str, set[str]] = {}
+    for log in logs:
+        held.setdefault(log.task, set()).add(log.model)
+    shared = [task for task, names in held.items() if names == models]
+    if not shared or len(shared) == len(held):
+        return list(logs), []
+    notes: list[str] = []
+    for task, names in held.items():
+        if task not in shared:
+            lacking = ", ".join(sorted(models - names)[:_MOST_NAMED])
+            notes.append(Loss(f"task {task!r} is left out: {lacking} was not tried on it"))
+    return [log for log in logs if log.task in shared], notes
+
+
+def _metric(logs: Sequence[Log], metric: str | None) -> str:
+    common = [key for key in logs[0].scores if all(key in log.scores for log in logs)]
+    if metric in common:
+        return str(metric)
+    lacking = next((log for log in logs if metric not in log.scores), logs[0])
+    if metric is not None:
+        raise InputError(
+            f"{lacking.source} has no score {metric!r}: it has {listed(lacking.scores)} (--metric)"
+        )
+    if not common:
+        other = next(log for log in logs if not set(log.scores) & set(logs[0].scores))
+        raise InputError(
+            f"{logs[0].source} has the scores {listed(logs[0].scores)} and {other.source} has"
+            f" {listed(other.scores)}: nothing in common; score both alike"
+        )
+    # What is equal in every run, such as the index of the right answer, is no score.
+    told = [key for key in common if any(log.scores[key] != logs[0].scores[key] for log in logs)]
+    common = [key for key in distinct_scores(logs) if key in (told or common)]
+    for tier in VOTE_TIERS:
+        named = [key for key in common if plain(key) in tier]
+        if len(common) > 1 and len(named) == 1:
+            return named[0]
+    if len(common) > 1:
+        raise AskError(
+            f"which score? The runs have {listed(common)} in common.",
+            role="metric",
+            candidates=tuple(common[:8]),
+            calls=tuple(f"--metric {quote(key)}" for key in common[:2]),
+        )
+    return common[0]
+
+
+_TWIN = re.compile(r"(.+/)?(score|success|passed)")
+
+
+def distinct_scores(logs: Sequence[Log]) -> list[str]:
+    """Return the names of the scores, without those that say in every run what another one says,
+    as success does beside a score of 1.
+    """
+    found: list[str] = []
+    for name in dict.fromkeys(name for log in logs for name in log.scores):
+        twins = found if _TWIN.fullmatch(name) else ()
+        if not any(all(o.scores.get(name) == o.scores.get(one) for o in logs) for one in twins):
+            found.append(name)
+    return found
+
+
+def _failed(logs: Sequence[Log]) -> list[str]:
+    failed: Counter[str] = Counter()
+    for log in logs:
+        failed[log.model] += log.unscored
+    whose = ", ".join(f"{count} of {model!r}" for model, count in failed.items() if count)
+    if not whose:
+        return []
+    return [Loss(f"{failed.total():,} samples failed and have no score ({whose})")]
+
+
+def _retried(runs: Mapping[str, Mapping[str, list[float]]]) -> list[str]:
+    """Warn of runs in which only some items have several scores, as after a retry of failures."""
+    notes: list[str] = []
+    for model, run in runs.items():
+        again = [held for held in run.values() if len(held) > 1]
+        once = [held[0] for held in run.values() if len(held) == 1]
+        if not again or not once:
+            continue
+        text = (
+            f"{len(again):,} of {len(run):,} items of {model!r} occur more than once, the others"
+            " once: each item counts by the mean of its rows"
+        )
+        if max(held[0] for held in again) == min(map(min, again)) < max(once):
+            text += (
+                ". The first row of each has the lowest score: if failures were tried again, keep"
+                " the first row of each item"
+            )
+        notes.append(Loss(text))
+    return notes
+
+
+def _no_common(runs: Mapping[str, Collection[str]], logs: Sequence[Log]) -> str:
+    """Name two runs without a common item, or say that every two of them have one."""
+    head = f"no common item in {', '.join(log.source for log in logs[:4])}"
+    (first, here), *others = runs.items()
+    apart = [(name, there) for name, there in others if not set(here) & set(there)]
+    if not apart:
+        return f"{head}: no item was tried by all of {', '.join(runs)}. Give fewer files at once"
+    second, there = apart[0]
+    names = [", ".join(map(repr, list(one)[:_MOST_NAMED])) for one in (here, there)]
+    return (
+        f"{head}: were the models tried on the same task? The items are {names[0]} in {first} and"
+        f" {names[1]} in {second}: write the same items alike"
+    )
+
+
+def _groups(
+    logs: Sequence[Log], common: Collection[str], asked: Sequence[str]
+) -> dict[str, dict[str, str]]:
+    """Return the groups that say something of every item and cut the items into parts."""
+    found: dict[str, dict[str, str]] = {}
+    for log in logs:
+        for name, held in log.groups.items():
+            named = found.setdefault(name, {})
+            for item, value in held.items():
+                if named.setdefault(log.item(item), value) != value:
+                    raise InputError(
+                        f"item {item!r} has {name} {named[log.item(item)]!r} in one run and"
+                        f" {value!r} in {log.source}: correct one of them"
+                    )
+    tasks = {log.item(item): log.task for log in logs for of in log.scores.values() for item in of}
+    if len(set(tasks.values())) > 1:
+        found.setdefault("task", tasks)
+    whole = {name: held for name, held in found.items() if all(item in held for item in common)}
+    # One group says nothing, and a group per item is another name of the item.
+    parts = {name: len({held[item] for item in common}) for name, held in whole.items()}
+    return {n: held for n, held in whole.items() if n in asked or 1 < parts[n] < len(common)}
+
+
+def listed(names: Collection[str]) -> str:
+    """Write names of scores, not more than a reader takes in."""
+    shown = ", ".join(map(repr, list(names)[:MOST_LISTED]))
+    return f"{shown} …" if len(names) > MOST_LISTED else shown
+
+
+# Evaluation logs as outputs: one row per item and system, one column per score of the tool.
+#
+# What a model scored in a log is a judge's grade of its output. So a log with a judge's score and a
+# second file of human grades (``--truth-file``) say together how good the model is.
+
+
+ITEM, SYSTEM, REPLICATE = "item", "system", "replicate"
+
+
+def log_outputs(source: Any, layout: Layout, given: Roles) -> tuple[Table, Roles] | None:
+    """Return logs as a long table of outputs, and the roles that its columns have.
+
+    Parameters
+    ----------
+    source
+        A path or several; anything but evaluation logs returns None.
+    layout
+        The metric: the score that is the only judge.
+    given
+        The roles that the caller named. *judges* and *truth* may name scores.
+    """
+    import pyarrow as pa
+
+    paths = _paths(source)
+    if not paths or any(Path(one).expanduser().is_dir() for one in paths):
+        return None
+    files = resolve(paths)
+    formats = [detect(file) for file in files]
+    if not formats or not all(one in log_formats() for one in formats):
+        return None
+
+    logs = told_apart(read_logs(files, formats))
+    scores = list(dict.fromkeys(name for log in logs for name in log.scores))
+    judges = _judges(logs, scores, layout, given)
+    columns = _long(logs, scores)
+    systems = len(set(columns[SYSTEM]))
+    items = len(set(columns[ITEM]))
+    kinds = ", ".join(dict.fromkeys(formats))
+    word = "system" if systems == 1 else "systems"
+    notes = [f"read as {kinds} logs: {systems} {word} on {items:,} items"]
+    lost = sum(log.unscored for log in logs)
+    if lost:
+        notes.append(f"{lost:,} samples failed and have no score")
+    table = replace(
+        scan(pa.table(columns)),
+        source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
+        files=tuple(file.path for file in files if not file.spooled),
+        spools=tuple(file.path for file in files if file.spooled),
+        notes=tuple(notes),
+    )
+    roles = replace(
+        given,
+        item=given.item or ITEM,
+        system=given.system or SYSTEM,
+        replicate=REPLICATE if REPLICATE in columns else given.replicate,
+    )
+    return table, roles.with_columns("judges", judges)
+
+
+def _judges(
+    logs: Sequence[Log], scores: Sequence[str], layout: Layout, given: Roles
+) -> tuple[str, ...]:
+    """Return the scores that are grades: those named, or the only one there is."""
+    if given.judges:
+        return given.judges
+    if layout.metric is not None:
+        if layout.metric not in scores:
+            raise InputError(
+                f"{logs[0].source} has no score {layout.metric!r}: it has {listed(scores)}"
+                " (--metric)"
+            )
+        return (layout.metric,)
+    free = [name for name in distinct_scores(logs) if name != given.truth]
+    if len(free) != 1:
+        raise InputError(
+            f"{logs[0].source} has the scores {listed(free)}: say which of them are judges'"
+            f" grades (--judges {','.join(map(quote, free[:2]))})"
+        )
+    return tuple(free)
+
+
+def _long(logs: Sequence[Log], scores: Sequence[str]) -> dict[str, list[Any]]:
+    """Return one row per output: per item and system, and per replicate where there are several."""
+    tasks = {log.task for log in logs}
+    taken = {ITEM, SYSTEM, REPLICATE, *scores}
+    groups = [
+        name for name in dict.fromkeys(n for log in logs for n in log.groups) if name not in taken
+    ]
+    rows: dict[tuple[str, str, int], dict[str, Any]] = {}
+    for log in logs:
+        for metric, held in log.scores.items():
+            for item, values in held.items():
+                # One task is not worth a prefix: human grades name the item as the tool does.
+                name = f"{log.task}:{item}" if log.task and len(tasks) > 1 else str(item)
+                for number, value in enumerate(values, start=1):
+                    row = rows.setdefault((name, log.model, number), {})
+                    row |= {
+                        metric: value,
+                        **{k: of[item] for k, of in log.groups.items() if item in of},
+                    }
+    columns: dict[str, list[Any]] = {
+        ITEM: [item for item, _, _ in rows],
+        SYSTEM: [system for _, system, _ in rows],
+    }
+    if any(number > 1 for _, _, number in rows):
+        columns[REPLICATE] = [number for _, _, number in rows]
+    for name in (*scores, *groups):
+        columns[name] = [row.get(name) for row in rows.values()]
+    return columns

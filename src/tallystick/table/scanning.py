@@ -31,8 +31,7 @@ from tallystick.table.engines import (
     is_relation,
 )
 from tallystick.table.json_files import JsonColumns, read_json
-from tallystick.table.log_runs import log_formats, read_logs, read_table, sniff_archive, sniff_text
-from tallystick.table.logs_side_by_side import beside
+from tallystick.table.logs import log_formats, read_logs, read_table, sniff_text
 from tallystick.table.sources import File, Spool, check_names, resolve
 from tallystick.table.tables import Part, Table
 from tallystick.table.texts import checked, is_gzip, opening
@@ -312,6 +311,8 @@ def _logs(files: Sequence[File], formats: Sequence[str], metric: str | None) -> 
         table = scan(pa.table(columns))
         note = f"read as {form.name}: {table.relation.shape[0]:,} rows"
         return replace(table, notes=(note,))
+    from tallystick.table.runs import beside
+
     found = beside(read_logs(files, formats), metric)
     table = scan(pa.table(found.columns))
     kinds, items = ", ".join(dict.fromkeys(formats)), len(set(next(iter(found.columns.values()))))
@@ -466,9 +467,8 @@ def detect(file: File) -> Format:
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         entries = _entries(file.path)
         names = [entry.filename for entry in entries]
-        log = sniff_archive(names)
-        if log is not None:
-            return log
+        if {"_journal/start.json", "header.json"} & {*names}:
+            return "inspect"
         if any(name.startswith("xl/") for name in names):
             return "workbook"
         raise FileError(f"{file.name} is {_archive(entries)}")

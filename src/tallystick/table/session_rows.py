@@ -1,172 +1,23 @@
-"""A session and its table: what is kept of the rows, labels as a column, a digest of the votes.
-
-Beside the session ``s.label`` of a table of many rows stands ``s.label.rows``, a Parquet file that
-may be deleted at any time: it is made again when the session is next opened for writing. It holds
-the pattern of votes of every row and the cells that readers see, so that the table need not be read
-at each step. It counts only while the files of the table are those that it was made from
-(`file_stamps`); otherwise the table is read and checked in full.
-"""
+"""A session and its table: labels as a column, a digest of the votes, distinct rows."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-import os
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.table.cells import Label, identifier
-from tallystick.table.columnar import parquet_relation
-from tallystick.table.data import Data, RowMemory, RowPatterns, cell_codes
-from tallystick.table.engine import as_arrow, as_numpy, connect
-from tallystick.table.meaning import LabelRules
+from tallystick.table.data import cell_codes
+from tallystick.table.engine import as_arrow, as_numpy
 from tallystick.table.roles import Roles
-from tallystick.table.session import Session, SessionHead, file_stamps, open_session
+from tallystick.table.session import Session, open_session
 from tallystick.table.tables import Table
 from tallystick.table.truth import scratch_file, with_labels
-
-VERSION = 3
-LEAST_ROWS = 100_000
-"""Smaller tables are read in a moment, and their session stays one file."""
-CELL = "cell "
-"""Columns of the table are called so in the kept file, before their own names."""
-_GROUP = 1 << 17
-"""Rows of a row group."""
-_KEY = b"tallystick"
-_KEPT = ("source", "notes", "how", "unused", "all_columns", "long")
-"""What is kept of the data besides its rows, roles and rules."""
-
-
-def rows_file(session: str | Path) -> Path:
-    """Return where the rows of a session are kept."""
-    return Path(f"{session}.rows")
-
-
-def _stamps(head: SessionHead, source: Sequence[str | Path] = ()) -> Any:
-    """Return the stamps of all files that the table of a session is made from."""
-    read = head.options.get("reading", {})
-    beside = [read[name] for name in ("truth_file", "old_file") if read.get(name)]
-    return file_stamps([*(source or head.source), *beside])
-
-
-def keep_rows(session: str | Path, head: SessionHead, data: Data) -> None:
-    """Keep what was read of a table, if it is large and lies in files. Failing to is no error."""
-    memory = data.memory
-    stamps = _stamps(head) if head.source else None
-    if memory is None or stamps is None or data.n_rows < LEAST_ROWS or not memory.whole:
-        return
-    part = rows_file(session).with_name(f"{rows_file(session).name}.part")
-    with suppress(OSError, ValueError, TypeError):  # a full disk; labels that JSON cannot hold
-        try:
-            # Cells of the table are for the eyes of those who may read the session.
-            os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-            _write(part, head, data, memory, stamps)
-            part.replace(rows_file(session))
-        finally:
-            part.unlink(missing_ok=True)
-
-
-def _write(path: Path, head: SessionHead, data: Data, memory: RowMemory, stamps: Any) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    columns: dict[str, NDArray[Any]] = {f"group {name}": of for name, of in memory.groups.items()}
-    patterns = []
-    for k, ((names, tokens), one) in enumerate(memory.patterns.items()):
-        few = one.place.astype(np.uint8 if len(one.codes) <= 1 << 8 else np.uint16)
-        columns[f"pattern {k}"] = few
-        table = [one.codes.tolist(), one.first.tolist(), one.counts.tolist()]
-        patterns.append([names, tokens, one.labels, *table])
-    note: dict[str, Any] = {
-        "of": [VERSION, head.fingerprint, stamps],
-        "missing": memory.missing,
-        "patterns": patterns,
-        "groups": list(memory.groups),
-        "left_out": data.table.left_out,
-        "data": {name: getattr(data, name) for name in _KEPT},
-        "roles": {one.name: getattr(data.roles, one.name) for one in fields(Roles)},
-        "rules": {one.name: getattr(data.rules, one.name) for one in fields(LabelRules)},
-    }
-    note["data"]["all_columns"] = data.all_columns or data.table.columns
-    text = json.dumps(note, default=dict, allow_nan=False)
-
-    named = (head.item, head.system, *head.show, *data.roles.columns())
-    shown = [name for name in dict.fromkeys(named) if name in data.table.columns]
-    cells = ", ".join(f"{identifier(name)} as {identifier(CELL + name)}" for name in shown)
-    source = data.table.derive(f"select {cells} from rows").to_arrow_reader(_GROUP)
-    more = pa.schema([(name, pa.from_numpy_dtype(of.dtype)) for name, of in columns.items()])
-    schema = pa.schema([*source.schema, *more]).with_metadata({_KEY: text.encode()})
-    done = 0
-    with pq.ParquetWriter(path, schema, compression="snappy") as writer:
-        for batch in source:
-            held = [as_arrow(of[done : done + len(batch)]) for of in columns.values()]
-            writer.write_table(pa.table([*batch.columns, *held], schema), _GROUP)
-            done += len(batch)
-
-
-def kept_rows(
-    session: str | Path, head: SessionHead, source: Sequence[str | Path] = ()
-) -> tuple[Data, Path] | None:
-    """Return the data and the file that holds them; None where nothing was kept.
-
-    What was made from other files than those that are there counts as nothing.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    path = rows_file(session)
-    stamps = _stamps(head, source) if path.is_file() else None
-    if stamps is None:
-        return None
-    try:
-        with pq.ParquetFile(path, memory_map=True) as file:
-            note = json.loads((file.schema_arrow.metadata or {}).get(_KEY, b"{}"))
-            if note.get("of") != [VERSION, head.fingerprint, stamps]:
-                return None
-            names = [name for name in file.schema_arrow.names if not name.startswith(CELL)]
-            held = file.read(columns=names, use_threads=False)
-    except (pa.ArrowException, OSError, ValueError):
-        return None
-    memory = RowMemory(
-        missing=_tuples(note["missing"]),
-        groups={name: as_numpy(held[f"group {name}"]) for name in note["groups"]},
-    )
-    for k, (columns, tokens, labels, codes, first, counts) in enumerate(note["patterns"]):
-        memory.patterns[tuple(columns), tuple(tokens)] = RowPatterns(
-            codes=np.array(codes, np.int32).reshape(-1, len(columns)),
-            labels=tuple(labels),
-            first=np.array(first, np.int64),
-            counts=np.array(counts, np.float64),
-            place=as_numpy(held[f"pattern {k}"]),
-        )
-    kept = parquet_relation(connect(), [path])
-    cells = [name for name in kept.columns if name.startswith(CELL)]
-    of = [f"{identifier(one)} as {identifier(one.removeprefix(CELL))}" for one in cells]
-    relation = kept.project(", ".join(of))
-    table = Table(
-        relation=relation,
-        columns=tuple(relation.columns),
-        source=note["data"]["source"],
-        left_out=note["left_out"],
-    )
-    told, roles, rules = (
-        {name: _tuples(value) for name, value in note[part].items()}
-        for part in ("data", "roles", "rules")
-    )
-    data = Data(held=table, roles=Roles(**roles), rules=LabelRules(**rules), memory=memory, **told)
-    return data, path
-
-
-def _tuples(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
 
 # A labelling session as the truth of a table: its labels become a column, row by row.
 

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tallystick.errors import AskError, InputError
 from tallystick.table.cells import identifier, literal
 from tallystick.table.columnar import parquet_relation
 from tallystick.table.engine import connect, reading
-from tallystick.table.log_runs import Log, log_formats, read_logs, told_apart
 from tallystick.table.reading_names import ROLE_NAMES, is_truth_name, lower_word, plain
 from tallystick.table.roles import Layout, Roles, first_repeat
-from tallystick.table.scanning import detect, scan
-from tallystick.table.sources import MAX_COLUMNS, check_names, resolve
+from tallystick.table.sources import MAX_COLUMNS, check_names
 from tallystick.table.tables import Table
 from tallystick.table.truth import scratch_file
 
@@ -461,124 +458,3 @@ def chosen_metric(table: Table, layout: Layout) -> tuple[Table, Layout]:
         notes=(*table.notes, note),
     )
     return table, replace(layout, vote=values[0])
-
-
-# Evaluation logs as outputs: one row per item and system, one column per score of the tool.
-#
-# What a model scored in a log is a judge's grade of its output. So a log with a judge's score and a
-# second file of human grades (``--truth-file``) say together how good the model is.
-
-
-ITEM, SYSTEM, REPLICATE = "item", "system", "replicate"
-MOST_LISTED = 12
-
-
-def log_outputs(source: Any, layout: Layout, given: Roles) -> tuple[Table, Roles] | None:
-    """Return logs as a long table of outputs, and the roles that its columns have.
-
-    Parameters
-    ----------
-    source
-        A path or several; anything but evaluation logs returns None.
-    layout
-        The metric: the score that is the only judge.
-    given
-        The roles that the caller named. *judges* and *truth* may name scores.
-    """
-    import pyarrow as pa
-
-    paths = [source] if isinstance(source, str | Path) else source
-    if not isinstance(paths, Sequence) or not all(isinstance(one, str | Path) for one in paths):
-        return None
-    if "-" in map(str, paths) or any(str(one).endswith(".tally") for one in paths):
-        return None  # standard input can be read once only
-    if any(Path(one).expanduser().is_dir() for one in paths):
-        return None
-    files = resolve([str(one) for one in paths])
-    formats = [detect(file) for file in files]
-    if not formats or not all(one in log_formats() for one in formats):
-        return None
-
-    logs = told_apart(read_logs(files, formats))
-    scores = list(dict.fromkeys(name for log in logs for name in log.scores))
-    judges = _judges(logs, scores, layout, given)
-    columns = _long(logs, scores)
-    systems = len(set(columns[SYSTEM]))
-    items = len(set(columns[ITEM]))
-    kinds = ", ".join(dict.fromkeys(formats))
-    word = "system" if systems == 1 else "systems"
-    notes = [f"read as {kinds} logs: {systems} {word} on {items:,} items"]
-    lost = sum(log.unscored for log in logs)
-    if lost:
-        notes.append(f"{lost:,} samples failed and have no score")
-    table = replace(
-        scan(pa.table(columns)),
-        source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
-        files=tuple(file.path for file in files if not file.spooled),
-        spools=tuple(file.path for file in files if file.spooled),
-        notes=tuple(notes),
-    )
-    roles = replace(
-        given,
-        item=given.item or ITEM,
-        system=given.system or SYSTEM,
-        replicate=REPLICATE if REPLICATE in columns else given.replicate,
-    )
-    return table, roles.with_columns("judges", judges)
-
-
-def _judges(
-    logs: Sequence[Log], scores: Sequence[str], layout: Layout, given: Roles
-) -> tuple[str, ...]:
-    """Return the scores that are grades: those named, or the only one there is."""
-    if given.judges:
-        return given.judges
-    if layout.metric is not None:
-        if layout.metric not in scores:
-            raise InputError(
-                f"{logs[0].source} has no score {layout.metric!r}: it has {_listed(scores)}"
-                " (--metric)"
-            )
-        return (layout.metric,)
-    free = [name for name in scores if name != given.truth]
-    if len(free) != 1:
-        raise InputError(
-            f"{logs[0].source} has the scores {_listed(free)}: say which of them are judges'"
-            f" grades (--judges {','.join(map(quote, free[:2]))})"
-        )
-    return tuple(free)
-
-
-def _long(logs: Sequence[Log], scores: Sequence[str]) -> dict[str, list[Any]]:
-    """Return one row per output: per item and system, and per replicate where there are several."""
-    tasks = {log.task for log in logs}
-    taken = {ITEM, SYSTEM, REPLICATE, *scores}
-    groups = [
-        name for name in dict.fromkeys(n for log in logs for n in log.groups) if name not in taken
-    ]
-    rows: dict[tuple[str, str, int], dict[str, Any]] = {}
-    for log in logs:
-        for metric, held in log.scores.items():
-            for item, values in held.items():
-                # One task is not worth a prefix: human grades name the item as the tool does.
-                name = f"{log.task}:{item}" if log.task and len(tasks) > 1 else str(item)
-                for number, value in enumerate(values, start=1):
-                    row = rows.setdefault((name, log.model, number), {})
-                    row |= {
-                        metric: value,
-                        **{k: of[item] for k, of in log.groups.items() if item in of},
-                    }
-    columns: dict[str, list[Any]] = {
-        ITEM: [item for item, _, _ in rows],
-        SYSTEM: [system for _, system, _ in rows],
-    }
-    if any(number > 1 for _, _, number in rows):
-        columns[REPLICATE] = [number for _, _, number in rows]
-    for name in (*scores, *groups):
-        columns[name] = [row.get(name) for row in rows.values()]
-    return columns
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:MOST_LISTED]))
-    return f"{shown}, …" if len(names) > MOST_LISTED else shown

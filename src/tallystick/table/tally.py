@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError, MergeError
-from tallystick.table.cells import ItemSketch, Label, SharedRows, plain
+from tallystick.table.cells import Label, identifier, plain
 from tallystick.table.patterns import Counts, Patterns, Recipe, merge, settle
 
 if TYPE_CHECKING:
@@ -24,12 +24,17 @@ if TYPE_CHECKING:
 #
 # A file or a stream is known by the SHA-256 of its content, whatever its name; a batch by the id
 # that its caller gives. The same rows in another file, such as a later export that holds the
-# earlier one, are found by a sketch of their items. Data in memory has none of these, and so takes
+# earlier one, are found by a sample of their hashes. Data in memory has none of these, and so takes
 # no part in the check.
 
 
 _BATCH = "batch:"
 _SHOWN = 5
+_KEPT = 256
+"""Hashes of rows that are kept: the smallest ones."""
+_SAME = 0.9
+"""Share of the sampled rows from which two tallies have counted the same ones; ids that start again
+in each file, with other votes, share fewer."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +47,8 @@ class Sources:
         Id to name: ``sha256:…`` to the name of the file, ``batch:…`` to the id of the batch.
     repeated
         Ids of what was counted more than once, because the caller allowed it.
-    items
-        A sketch of the items that were counted, by the hash function that made it.
+    rows
+        The smallest hashes of the rows that were counted, by the hash function that made them.
     overlaps
         Which rows of different files were counted more than once, because the caller allowed it.
 
@@ -59,7 +64,7 @@ class Sources:
 
     names: Mapping[str, str] = field(default_factory=dict)
     repeated: frozenset[str] = frozenset()
-    items: Mapping[str, ItemSketch] = field(default_factory=dict)
+    rows: Mapping[str, frozenset[int]] = field(default_factory=dict)
     overlaps: frozenset[str] = frozenset()
 
     @classmethod
@@ -103,8 +108,10 @@ class Sources:
             more = f" and {len(shared) - _SHOWN} more" if len(shared) > _SHOWN else ""
             its = "its" if len(shared) == 1 else "their"
             return f"{', '.join(shared[:_SHOWN])}{more}: {its} rows would be counted twice"
-        rows = self._rows_shared(other)
-        return None if rows is None else f"{rows}: they would be counted twice"
+        share = self._share(other)
+        if share < _SAME:
+            return None
+        return f"the same rows ({share:.0%} of the smaller one): they would be counted twice"
 
     def joined(self, other: Sources, *, allow_overlap: bool = False) -> Sources:
         """Return the sources of both; what both have counted raises `MergeError`, unless that is
@@ -125,36 +132,42 @@ class Sources:
         if clash is not None and not shared:
             files = sorted({*self.names.values(), *other.names.values()})
             named = ", ".join(files[:_SHOWN]) + (", …" if len(files) > _SHOWN else "")
-            overlaps |= {f"{named} ({self._rows_shared(other)})"}
+            overlaps |= {f"{named} (in part)"}
 
         # The smaller name wins where two files of one content differ in name: + commutes.
         names = {**self.names, **other.names}
         names.update({key: min(self.names[key], other.names[key]) for key in shared})
-        items = {
-            kind: self.items.get(kind, _NO_ITEMS).joined(other.items.get(kind, _NO_ITEMS))
-            for kind in sorted({*self.items, *other.items})
+        none: frozenset[int] = frozenset()
+        rows = {
+            kind: frozenset(sorted(self.rows.get(kind, none) | other.rows.get(kind, none))[:_KEPT])
+            for kind in {*self.rows, *other.rows}
         }
         return Sources(
             names=names,
             repeated=self.repeated | other.repeated | shared,
-            items=items,
+            rows=rows,
             overlaps=overlaps,
         )
 
-    def _rows_shared(self, other: Sources) -> SharedRows | None:
-        """Return how many rows of different files both have counted."""
-        for kind in self.items.keys() & other.items.keys():
-            rows = self.items[kind].shared(other.items[kind])
-            if rows is not None:
-                return rows
-        return None
+    def _share(self, other: Sources) -> float:
+        """Return the share of the smaller one's rows that the other has counted too, about.
+
+        Below the largest hash that both keep, both samples are complete (a bottom-k sketch).
+        """
+        shares = [0.0]
+        for kind in self.rows.keys() & other.rows.keys():
+            both = self.rows[kind], other.rows[kind]
+            end = min((max(one) for one in both if len(one) == _KEPT), default=float("inf"))
+            mine, its = ({row for row in one if row <= end} for one in both)
+            shares.append(len(mine & its) / max(1, min(len(mine), len(its))))
+        return max(shares)
 
     def to_json(self) -> dict[str, Any]:
         """Return what a saved tally keeps."""
         return {
             "names": dict(sorted(self.names.items())),
             "repeated": sorted(self.repeated),
-            "items": {kind: sketch.to_json() for kind, sketch in sorted(self.items.items())},
+            "rows": {kind: sorted(rows) for kind, rows in sorted(self.rows.items())},
             "overlaps": sorted(self.overlaps),
         }
 
@@ -164,16 +177,13 @@ class Sources:
         if written is None:
             return cls()
         names = {str(key): str(name) for key, name in written["names"].items()}
-        items = written.get("items", {})
         return cls(
             names=names,
             repeated=frozenset(map(str, written["repeated"])) & names.keys(),
-            items={str(kind): ItemSketch.from_json(one) for kind, one in items.items()},
+            rows={kind: frozenset(map(int, of)) for kind, of in written.get("rows", {}).items()},
             overlaps=frozenset(map(str, written.get("overlaps", ()))),
         )
 
-
-_NO_ITEMS = ItemSketch()
 
 _NOTHING = Patterns.of({}, np.zeros((0, 0), np.int32), np.zeros(0, np.int64))
 
@@ -265,7 +275,7 @@ class Tally:
     def by_recipe(cls, data: Any, recipe: Recipe, *, batch_id: str | None = None) -> Tally:
         """Count *data* as :meth:`of` does, with the options in one record.
 
-        A recipe that names the ``item`` column keeps a sketch of the items of files, so that a sum
+        A recipe that names the ``item`` column keeps a sample of the rows of files, so that a sum
         of two tallies refuses rows that both have counted.
         """
         made, sources = _count(data, recipe, batch_id)
@@ -587,10 +597,29 @@ def _count(
 
 
 def _sources_of(table: Table, recipe: Recipe) -> Sources:
-    from tallystick.table.engines import least_items
+    return replace(Sources.of_contents(table.contents()), rows=_row_sample(table, recipe))
 
-    items = {} if recipe.item is None else least_items(table, recipe)
-    return replace(Sources.of_contents(table.contents()), items=items)
+
+def _row_sample(table: Table, recipe: Recipe) -> Mapping[str, frozenset[int]]:
+    """Return the smallest hashes of the rows of a table from files (item and votes, as text), by
+    the hash function that made them.
+    """
+    if recipe.item is None or recipe.item not in table.kinds or not table.origin:
+        return {}
+    cells = []
+    for name in (recipe.item, *sorted(recipe.select(table.columns))):
+        text = f"trim({identifier(name)}::varchar)"
+        if table.kinds[name] == "float":  # pandas writes whole numbers beside a gap as 1.0
+            text = f"regexp_replace({text}, '\\.0$', '')"
+        cells.append(f"coalesce({text}, '')")
+    found = table.query(
+        f"select distinct hash({', '.join(cells)}) as h from rows where {cells[0]} <> ''"
+        f" order by h limit {_KEPT}"
+    )
+    # The hash function of the engine may change from one version to the next, and samples of two
+    # functions cannot be compared: the hash of a fixed word tells them apart.
+    [(function,)] = table.query("select hash('rows of a tally') from rows limit 1")
+    return {f"{function:x}": frozenset(h for (h,) in found)}
 
 
 # Patterns as an Arrow table.

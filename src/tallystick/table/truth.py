@@ -1,4 +1,4 @@
-"""Labels in a second file: joined by item, and by system where the table has one."""
+"""A second file of labels or of old answers: joined by item, and by system where the table has one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tallystick.table.cells import identifier, literal
 from tallystick.table.columnar import parquet_relation
 from tallystick.table.engine import connect, reading
 from tallystick.table.reading_names import ROLE_NAMES, plain
-from tallystick.table.roles import Layout, Roles
+from tallystick.table.roles import Layout, Roles, check_usable, find_item
 from tallystick.table.scanning import scan
 from tallystick.table.sources import missing_column, scratch
 from tallystick.table.tables import Table
@@ -45,14 +45,10 @@ def join_truth(
     """
     with scan([str(layout.truth_file)], delimiter=layout.delimiter) as labels:
         keys = _keys(table, labels, given, outputs)
-        truth = _truth(labels, keys, given)
+        truth = _column(labels, keys, given.truth, "the truth (--truth)")
         left_over = _check(table, labels, keys, truth)
-        said, key = scratch_file("labels-"), _key_sql(keys)
-        with reading(labels.source):
-            cells = f"select {key} as key_, {identifier(truth)} as label_ from rows"
-            labels.derive(cells).write_parquet(str(said))
-        source = labels.source
-        joined, landed = with_labels(table, truth, said, key, source)
+        said, source = _written(labels, keys, truth), labels.source
+        joined, landed = with_labels(table, truth, said, _key_sql(keys), source)
     note = f"{source}: {landed:,} labels joined by {' and '.join(keys)}"
     if left_over:
         note += f"; {left_over:,} are for items that {table.source} does not have, and are left out"
@@ -85,16 +81,57 @@ def _keys(table: Table, labels: Table, given: Roles, outputs: bool) -> tuple[str
     return tuple(wanted)
 
 
-def _truth(labels: Table, keys: tuple[str, ...], given: Roles) -> str:
-    if given.truth is not None and given.truth in labels.columns:
-        return given.truth
+def join_old(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles, tuple[str, ...]]:
+    """Return *table* with the old answers of the second file, the roles, and a note.
+
+    The second file may hold more items than the table. It must hold every item of the table, once.
+    Its column may have the name of a column of the table (the truth of that time, say): the joined
+    column then gets a name of its own.
+    """
+    with scan([str(layout.old_file)], delimiter=layout.delimiter) as past:
+        roles, _ = find_item(table, replace(given, old=None), repeats=False)
+        keys = _keys(table, past, replace(roles, truth=given.old, system=None), outputs=False)
+        old = _column(past, keys, given.old, "old answers (--old)")
+        _refuse_twice(past, keys, old)
+        said, key = _written(past, keys, old), _key_sql(keys)
+        here, there = (one.query(f"select distinct {key} from rows") for one in (table, past))
+        absent = sorted({str(name) for (name,) in here} - {str(name) for (name,) in there})
+        if absent:
+            raise InputError(
+                f"{past.source} lacks {len(absent):,} items of {table.source}, such as"
+                f" {absent[0]!r}: every item needs its old answer there"
+            )
+        # A name that the table has already would stand for two things.
+        name = old
+        while name in table.columns:
+            name = f"{name} (old file)"
+        joined, landed = with_labels(table, name, said, key)
+        note = f"{past.source}: {landed:,} old answers joined by {keys[0]}"
+        joined = replace(joined, files=(*table.files, *past.files))
+    return joined, replace(given, item=keys[0], old=name), (note,)
+
+
+def _written(labels: Table, keys: tuple[str, ...], column: str) -> Path:
+    """Write the labels with their keys to a scratch file."""
+    said = scratch_file("labels-")
+    with reading(labels.source):
+        cells = f"select {_key_sql(keys)} as key_, {identifier(column)} as label_ from rows"
+        labels.derive(cells).write_parquet(str(said))
+    return said
+
+
+def _column(labels: Table, keys: tuple[str, ...], named: str | None, what: str) -> str:
+    """Return the column of labels: the one that is named, or the only one there is."""
+    if named is not None:
+        check_usable(labels, named)
+        return named
     others = [name for name in labels.columns if name not in keys]
-    if given.truth is None and len(others) == 1:
+    if len(others) == 1:
         return others[0]
     listed = ", ".join(map(repr, others[:6])) or "no other column"
     raise InputError(
         f"{labels.source} has {listed} beside {' and '.join(map(repr, keys))}: name the column of"
-        " the truth (--truth)"
+        f" {what}"
     )
 
 
@@ -105,22 +142,9 @@ def _key_sql(keys: tuple[str, ...]) -> str:
 
 
 def _check(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> int:
-    """Refuse keys that are blank, repeat or match nothing; return how many labels are over."""
+    """Refuse keys that match nothing; return how many labels are over."""
+    _refuse_twice(labels, keys, truth)
     key, value = _key_sql(keys), identifier(truth)
-    shown = " and ".join(map(repr, keys))
-    for name in keys:
-        place = labels.row_of(name, None)
-        if place is not None:
-            raise InputError(f"{place}: {name!r} is blank. Name the item of every label")
-    twice = labels.query(
-        f"select {key}, count(distinct {value}) from rows group by 1 having count(*) > 1 limit 1"
-    )
-    if twice:
-        [(name, values)] = twice
-        say = "with different labels" if values > 1 else "twice"
-        raise InputError(
-            f"{labels.source} names {_readable(name)} ({shown}) {say}: keep one label per item"
-        )
     known = {name for (name,) in table.query(f"select distinct {key} from rows")}
     given = [name for (name,) in labels.query(f"select {key} from rows where {value} is not null")]
     strangers = [name for name in given if name not in known]
@@ -130,9 +154,27 @@ def _check(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> in
         listed = ", ".join(_readable(name) for name in strangers[:3])
         raise InputError(
             f"{labels.source}: {len(strangers):,} of {len(given):,} labels are for items that"
-            f" {table.source} does not have, such as {listed}. Check {shown} in both files"
+            f" {table.source} does not have, such as {listed}. Check {' and '.join(map(repr, keys))} in both"
+            " files"
         )
     return len(strangers)
+
+
+def _refuse_twice(labels: Table, keys: tuple[str, ...], column: str) -> None:
+    """Refuse keys that are blank or repeat."""
+    for name in keys:
+        place = labels.row_of(name, None)
+        if place is not None:
+            raise InputError(f"{place}: {name!r} is blank. Name the item of every label")
+    for name, values in labels.query(
+        f"select {_key_sql(keys)}, count(distinct {identifier(column)}) from rows group by 1"
+        " having count(*) > 1 limit 1"
+    ):
+        say = "with different labels" if values > 1 else "twice"
+        raise InputError(
+            f"{labels.source} names {_readable(name)} ({' and '.join(map(repr, keys))}) {say}: keep"
+            " one label per item"
+        )
 
 
 def with_labels(

@@ -14,8 +14,7 @@ from shlex import quote
 from typing import Any
 
 from tallystick.errors import AskError, InputError
-from tallystick.table.cells import as_number, identifier
-from tallystick.table.engines import lazily
+from tallystick.table.cells import as_number, identifier, literal
 from tallystick.table.reading_names import COUNT_NAMES, ROLE_NAMES, plain
 from tallystick.table.roles import Roles
 from tallystick.table.scanning import scan
@@ -40,25 +39,24 @@ _WANTED = {
 class Settled:
     """Rows whose counts and weights were checked, the roles that are left, and a note."""
 
-    held: Any
+    held: Table | Tally
     roles: Roles
     notes: tuple[str, ...] = ()
 
 
-def settle(held: Any, roles: Roles, source: str, *, spread: bool) -> Settled:
+def settle(held: Table | Tally, roles: Roles, source: str, *, spread: bool) -> Settled:
     """Check counts and weights; leave out rows of count or weight 0, and weights that are equal.
 
     Parameters
     ----------
     held
-        A table, a lazy frame of another engine, or a tally.
+        A table or a tally.
     roles
         Which columns count and weigh the rows.
     source
         What messages call it.
     spread
-        Whether to write rows out as often as their count says. A lazy frame never is: its counts
-        are added up where it lies.
+        Whether to write rows out as often as their count says.
 
     Examples
     --------
@@ -79,7 +77,7 @@ def settle(held: Any, roles: Roles, source: str, *, spread: bool) -> Settled:
         if high == 0:
             raise InputError(f"{source}: every {role} in {name!r} is 0, so no row is left")
         held = _positive(held, name) if low == 0 else held
-        if role == "weight" and _is_equal(held, name, low, high):
+        if role == "weight" and (low == high or _range(held, name, role, source)[0] == high):
             notes = (f"every row has the same weight {name!r}, which changes nothing",)
             held, roles = _without(held, name), replace(roles, weight=None)
         elif role == "count" and spread and isinstance(held, Table):
@@ -157,30 +155,17 @@ def _number(table: Table, name: str) -> str:
     return as_number(identifier(name), table.kinds[name])
 
 
-def _range(held: Any, name: str, role: str, source: str) -> tuple[float, float]:
+def _range(held: Table | Tally, name: str, role: str, source: str) -> tuple[float, float]:
     """Return the least and the greatest number; a cell that is none is refused with its row."""
     if isinstance(held, Table):
         return _range_of_table(held, name, role)
-    if isinstance(held, Tally):
-        if role == "count":
-            raise InputError(
-                f"{source} is counted already: name {name!r} when the table is counted"
-                f" (tallystick tally FILE --count {name} -o T.tally)"
-            )
-        numbers = list(numbers_in(held, name).values())
-        return min(numbers), max(numbers)
-
-    import narwhals as nw
-
-    cell = nw.col(name).cast(nw.Float64)
-    fits = (cell >= 0) & (cell < float("inf"))
-    fits = fits & (cell % 1 == 0) if role == "count" else fits
-    ends = {"low": cell.min(), "high": cell.max(), "good": fits.cast(nw.Int64).sum()}
-    every = {"rows": nw.len(), **ends}
-    found = lazily(held).select(*(one.alias(key) for key, one in every.items())).collect()
-    if int(found["good"][0]) != int(found["rows"][0]):
-        raise InputError(f"{source}: every cell of the {role} {name!r} must be {_WANTED[role]}")
-    return float(found["low"][0]), float(found["high"][0])
+    if role == "count":
+        raise InputError(
+            f"{source} is counted already: name {name!r} when the table is counted"
+            f" (tallystick tally FILE --count {name} -o T.tally)"
+        )
+    numbers = list(numbers_in(held, name).values())
+    return min(numbers), max(numbers)
 
 
 def _range_of_table(table: Table, name: str, role: str) -> tuple[float, float]:
@@ -233,36 +218,22 @@ def numbers_in(tally: Tally, name: str) -> Mapping[Any, float]:
     return found
 
 
-def _positive(held: Any, name: str) -> Any:
+def _positive(held: Table | Tally, name: str) -> Table | Tally:
     """Return the rows that count, or weigh, more than 0."""
     if isinstance(held, Table):
         return _derived(held, f"select * from rows where {_number(held, name)} > 0")
-    if isinstance(held, Tally):
-        kept = [label for label, number in numbers_in(held, name).items() if number > 0]
-        return sum((held.where(**{name: label}) for label in kept), Tally())
-
-    import narwhals as nw
-
-    return lazily(held).filter(nw.col(name) > 0).to_native()
+    kept = [label for label, number in numbers_in(held, name).items() if number > 0]
+    return sum((held.where(**{name: label}) for label in kept), Tally())
 
 
-def _is_equal(held: Any, name: str, low: float, high: float) -> bool:
-    """Whether all weights above 0 are alike."""
-    if low == high or isinstance(held, Table | Tally):
-        return low == high or _range(held, name, "weight", "")[0] == high
-    return False
-
-
-def _without(held: Any, name: str) -> Any:
+def _without(held: Table | Tally, name: str) -> Table | Tally:
     """Return the rows without a column that says nothing, so that nobody takes it for a vote."""
     if isinstance(held, Table):
         kept = tuple(one for one in held.columns if one != name)
         return replace(
             held, relation=held.relation.project(", ".join(map(identifier, kept))), columns=kept
         )
-    if isinstance(held, Tally):
-        return held.marginal([one for one in held.names if one != name])
-    return held
+    return held.marginal([one for one in held.names if one != name])
 
 
 # Copies of a row: a file that was appended twice holds rows that are equal in every column. Counted
@@ -354,3 +325,65 @@ def _items(table: Table, roles: Roles) -> list[str]:
     held = {*roles.holders(), *table.left_out, *table.doubtful}
     free = [name for name in table.columns if name not in held]
     return [name for name in free if plain(name) in ROLE_NAMES["item"]]
+
+
+# What stands below the rows of a sheet: blank lines, and rows that sum up the others.
+#
+# A row called Total or Average is no item. Counted as one, a total of 144 among cells of 0 and 1
+# turns a clear difference into none.
+
+
+_SUMS = (
+    *("total", "totals", "grand total", "subtotal", "sum", "average", "avg", "mean", "median"),
+    *("overall", "count", "std", "stdev", "all", "accuracy", "score", "summary"),
+    *("summe", "gesamt", "durchschnitt", "mittelwert", "somme", "moyenne", "promedio", "media"),
+)
+"""How people head such a row, in lower case, without a colon."""
+
+_MOST_SUMS, _FEWEST_ITEMS = 3, 5
+_MOST_BYTES = 64_000_000
+"""Size of a file up to which somebody may have written a line below its rows."""
+
+
+def without_summary(table: Table, given: Roles) -> Table:
+    """Return *table* without blank lines at its end, and without totals and means below its rows.
+
+    Only rows at the very end are left out. A total is known by the column of items, and only where
+    no other row is called so.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> rows = pa.table({"id": ["a", "b", "c", "d", "e", "Total"], "new": [1, 0, 1, 1, 0, 3]})
+    >>> table = without_summary(scan(rows), Roles())
+    >>> table.query("select count(*) from rows"), table.notes
+    ([(5,)], ("left out below the rows, as they sum up the others: 'Total'",))
+    """
+    size = sum(path.stat().st_size for path in table.files if path.is_file())
+    if size > _MOST_BYTES or not table.columns:
+        return table
+    usual = [name for name in table.columns if plain(name) in ROLE_NAMES["item"]]
+    item = identifier(given.item or next(iter(usual), table.columns[0]))
+    some = ", ".join(f"{identifier(name)}::varchar" for name in table.columns)
+    sums = f"rtrim(lower(trim({item}::varchar)), ': ') in ({', '.join(map(literal, _SUMS))})"
+    numbered = (
+        f"(select row_number() over () as place, {item}::varchar as cell, coalesce({some}, null) as"
+        f" filled, {sums} as sums from rows)"
+    )
+    [(rows, last)] = table.query(
+        f"select count(*), max(place) filter (filled is not null) from {numbered}"
+    )
+    found = table.query(
+        f"select place, cell from {numbered} where sums order by place limit {_MOST_SUMS + 1}"
+    )
+    last = rows if last is None or not table.files else last
+    left, notes = last - len(found), table.notes
+    if last < rows:
+        notes = (*notes, f"blank lines at the end: {rows - last:,}, left out")
+    below = [place for place, _ in found] == list(range(left + 1, last + 1))
+    if below and 0 < len(found) <= _MOST_SUMS and left >= _FEWEST_ITEMS:
+        cells, last = ", ".join(repr(cell.strip()) for _, cell in found), left
+        notes = (*notes, f"left out below the rows, as they sum up the others: {cells}")
+    if last == rows:
+        return table
+    return replace(table, relation=table.derive(f"select * from rows limit {last}"), notes=notes)

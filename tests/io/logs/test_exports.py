@@ -8,7 +8,7 @@ import pytest
 from tallystick import compare
 from tallystick.errors import FileError, InputError
 from tallystick.table import Door, read, scan
-from tallystick.table.logs import FORMATS
+from tallystick.table.logs import sniff_text
 from tallystick.table.scanning import detect
 from tallystick.table.sources import File
 
@@ -48,27 +48,11 @@ def test_swe_bench_names_the_model_by_the_file_and_offers_the_repository():
 
 def test_phoenix_repetitions_are_replicates_and_latency_is_a_metric():
     folder = str(FIXTURES / "phoenix")
-    result = compare(folder, metric="matches")
-    assert (result.replicates.fewest, result.replicates.most) == (2, 2)
+    with pytest.raises(InputError, match="at least k = 3 runs"):
+        compare(folder, metric="pass@3:matches")
     assert compare(folder, metric="pass@2:matches").metric == "pass@2"
     # The latency is the same in both runs, so it is no score that could be meant.
     assert compare(folder).metric == "matches"
-
-
-def test_promptfoo_csv_has_one_model_per_prompt_and_leaves_failed_calls_out():
-    two = compare(str(FIXTURES / "promptfoo" / "two-prompts.csv"), metric="success")
-    assert [row.name for row in two.models] == [
-        "acme:small: Think, then add: {{sum}}",
-        "acme:small: Add: {{sum}}",
-    ]
-    assert any("1 samples failed" in text for text in two.warnings)
-    assert two.n_items == 6
-
-
-def test_promptfoo_csv_of_older_versions_says_pass_before_the_output():
-    found = compare(str(FIXTURES / "promptfoo" / "prefixed.csv"))
-    assert [row.name for row in found.models] == ["acme:large", "acme:small"]
-    assert found.metric == "success"
 
 
 def test_mlflow_judgements_of_yes_and_no_are_scores():
@@ -229,8 +213,6 @@ def test_one_file_with_a_column_of_models_holds_one_run_of_each(kind, rows, tmp_
     assert (found["a"], found["b"]) == ([1.0, 0.0], [1.0, 1.0])
 
 
-@pytest.mark.parametrize("name", [one.name for one in FORMATS])
-def test_a_format_recognises_nothing_of_an_ordinary_table(name):
-    [form] = [one for one in FORMATS if one.name == name]
+def test_no_format_recognises_an_ordinary_table():
     for head in ("item,gpt,claude\n1,yes,no\n", '{"item": 1, "gpt": 0}', '[{"question": "q"}]'):
-        assert not form.holds(head)
+        assert sniff_text(head) is None

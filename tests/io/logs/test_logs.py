@@ -9,7 +9,7 @@ import pytest
 
 from tallystick.errors import FileError, InputError
 from tallystick.table import scan
-from tallystick.table.log_runs import sniff_text
+from tallystick.table.logs import sniff_text
 from tallystick.table.scanning import detect
 from tallystick.table.sources import resolve
 
@@ -28,8 +28,8 @@ def rows(sources, **options):
     ("path", "kind"),
     [
         (ALPHA, "lm-eval"),
-        (INSPECT / "good.eval", "inspect-eval"),
-        (INSPECT / "old.json", "inspect-json"),
+        (INSPECT / "good.eval", "inspect"),
+        (INSPECT / "old.json", "inspect"),
         (FIXTURES / "helm" / "acme_small" / "per_instance_stats.json", "helm"),
         (FIXTURES / "openai_evals" / "small.jsonl", "openai-evals"),
         (FIXTURES / "promptfoo" / "two-prompts.json", "promptfoo"),

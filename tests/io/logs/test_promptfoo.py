@@ -7,7 +7,7 @@ import pytest
 
 from tallystick.errors import FileError, InputError
 from tallystick.table import scan
-from tallystick.table.log_runs import read_logs
+from tallystick.table.logs import read_logs
 from tallystick.table.sources import resolve
 
 HERE = Path(__file__).parent / "fixtures" / "promptfoo"
@@ -67,10 +67,6 @@ def test_repeated_tests_are_replicates_of_one_item():
             (1, 0.0, 1.0),
             (2, 0.0, 1.0),
         ]
-
-
-def test_a_score_that_is_only_success_again_is_left_out():
-    assert set(logs(REPEATED)["sums:old"].scores) == {"success"}
 
 
 def test_version_two_holds_the_same_scores_of_the_same_items():

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tallystick.errors import InputError
 from tallystick.sampling.bets import (
     Steps,
     anytime_share,
@@ -196,20 +195,11 @@ def test_the_half_width_of_the_bets_stands_in_the_journal(scripted):
     strata = LabelStrata(of=[0] * 9, side=[0], guess=[[0.5, 0.5]])
     start = DrawJournal.empty(strata.sizes, half_width=0.03)
     assert draw_batch(strata, start, size=3, spread=[1.0], rng=0).half_width == 0.03
-    with pytest.raises(InputError, match="half_width"):
-        DrawJournal.empty([3], half_width=1.0)
-
-
-def test_an_impossible_level_is_refused(page):
-    with pytest.raises(InputError, match="alpha"):
-        anytime_share(page(3), alpha=0.0)
 
 
 def test_a_limit_that_no_mean_can_reach_is_settled_at_once(page):
     assert evidence(page(3), 1.2).verdict == "below"
     assert evidence(page(3), -0.1).verdict == "above"
-    with pytest.raises(InputError, match="value"):
-        evidence(page(3), np.nan)
 
 
 def test_labelling_everything_never_refutes_the_share_itself():

@@ -2,10 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tallystick.errors import InputError
 from tallystick.sampling.stopping import (
     LabelProgress,
-    forecast,
     next_batch,
     stop_reason,
 )
@@ -51,8 +49,3 @@ def test_a_batch_never_exceeds_the_items_or_the_budget():
 def test_the_first_reason_that_holds_is_given(change, reason):
     base = {"labelled": 60, "left": 500, "missing": 55}
     assert stop_reason(LabelProgress(**{**base, **change})) == reason
-
-
-def test_a_precision_of_nothing_is_refused():
-    with pytest.raises(InputError, match="target"):
-        forecast(10, 0.1, 0.0)

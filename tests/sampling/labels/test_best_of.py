@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tallystick._rng import spawn
-from tallystick.errors import BudgetError, InputError
+from tallystick.errors import InputError
 from tallystick.sampling.contest import (
     Contest,
     advance,
@@ -74,8 +74,6 @@ def test_a_prefix_of_a_batch_may_be_read():
 def test_identical_models_are_settled_without_a_label():
     state = start(contest_of(np.zeros((20, 2), int), np.zeros(20, int), guess=[[0.5, 0.5]]))
     assert state.named is not None
-    with pytest.raises(BudgetError):
-        contested_draws(state, size=1, rng=0)
 
 
 def test_when_nothing_is_left_the_counts_decide():

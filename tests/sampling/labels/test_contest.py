@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.errors import InputError
 from tallystick.sampling.contest import Contest, contest_of, judged_contest
 
 
@@ -52,25 +51,6 @@ def test_judged_labels_teach_the_stratum_of_each_output():
     labels = np.array([[1.0, 0.0], [0.5, np.nan], [-1.0, -1.0]])
     counts = contest.learnt(np.zeros((4, 2)), np.array([0, 1, 2]), labels)
     assert counts.tolist() == [[0.5, 1.5], [0, 0], [1, 0], [0, 0]]
-
-
-@pytest.mark.parametrize("strata", [[[0], [1]], [[0, 9]], [[-1, 0]]])
-def test_strata_of_judged_systems_are_checked(strata):
-    with pytest.raises(InputError, match="strata must be"):
-        judged_contest(strata=np.array(strata), guess=[[0.5, 0.5]] * 2)
-
-
-@pytest.mark.parametrize(
-    ("answers", "stratum", "match"),
-    [
-        ([[0], [1]], [0, 0], "items x models"),
-        ([[0, 5]], [0], "answers"),
-        ([[0, 1]], [-1], "strata must be"),
-    ],
-)
-def test_what_can_not_be_used_is_refused(answers, stratum, match):
-    with pytest.raises(InputError, match=match):
-        contest_of(answers, stratum, guess=[[0.5, 0.5]])
 
 
 def test_only_live_models_can_disagree(contest):

@@ -79,12 +79,6 @@ def test_classifiers_that_never_disagree_are_refused():
         disagreement_strata([0, 1], [0, 1], [[0.5, 0.5]] * 2)
 
 
-def test_draws_that_are_not_uniform_are_refused(scripted):
-    journal, values = scripted([30, 30], lambda t: t % 2, lambda t: t % 4 == 1, 12, freeze=TENS)
-    with pytest.raises(InputError, match="uniform"):
-        classifier_difference(journal, (values, values), [0.5, 0.5])
-
-
 def test_a_sign_that_the_rest_can_not_turn_is_certain():
     strata, guess = disagreement_strata([0] * 9, [1] * 9, np.full((9, 2), 0.5))
     journal = draw_batch(strata, DrawJournal.empty(strata.sizes), size=5, spread=[1.0], rng=0)
@@ -151,8 +145,3 @@ def test_the_forecast_of_a_clear_difference_is_small(scripted):
     assert 0 <= needed < 30
     even, half = scripted([200], lambda t: 0, lambda t: t % 2, 20, freeze=TENS, rule=uniform_spread)
     assert classifier_difference(even, (half, half), [0.5]).growth < 0.01
-
-
-def test_gaps_beyond_the_number_of_judges_are_refused():
-    with pytest.raises(InputError, match="more than the 2 judges"):
-        gap_strata([3], [0], judges=2)

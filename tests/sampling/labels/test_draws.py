@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.errors import BudgetError, InputError
+from tallystick.errors import BudgetError
 from tallystick.sampling.draws import (
     DrawJournal,
     LabelStrata,
@@ -78,18 +78,3 @@ def test_spreads_of_two_classes_draw_like_those_of_a_share():
     share = share_spread(stratum, codes.astype(float), 3)
     assert class_spread(stratum, codes, 3, n_classes=2) == pytest.approx(np.sqrt(2) * share)
     assert class_spread(stratum, codes, 3, n_classes=4).shape == (3,)
-
-
-@pytest.mark.parametrize(
-    ("options", "match"),
-    [
-        ({"size": 0}, "size"),
-        ({"spread": [1.0]}, "spread"),
-        ({"spread": [1.0, -1.0]}, "spread"),
-        ({"spread": [1.0, np.inf]}, "spread"),
-    ],
-)
-def test_impossible_batches_are_refused_by_name(options, match):
-    choice = {"size": 2, "spread": [1.0, 1.0], "rng": 0, **options}
-    with pytest.raises(InputError, match=match):
-        draw_batch(_strata([3, 3]), DrawJournal.empty([3, 3]), **choice)

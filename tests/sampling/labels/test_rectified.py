@@ -3,7 +3,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.errors import InputError
 from tallystick.sampling.bets import rectified_steps
 from tallystick.sampling.draws import DrawJournal, drawing_probabilities, share_spread
 
@@ -73,17 +72,6 @@ def test_an_empty_stratum_limits_nothing(scripted):
 def test_logic_bounds_the_mean(scripted):
     journal, values = scripted([6, 4], lambda t: 0, lambda t: 1, 4, freeze=[0])
     assert rectified_steps(journal, values, [0.5, 0.5]).logical == (0.4, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("values", "guess", "match"),
-    [([1.0] * 3, [0.5, 0.5], "more than"), ([2.0], [0.5, 0.5], "lie in"), ([1.0], [0.5], "guess")],
-)
-def test_values_that_do_not_fit_are_refused(scripted, values, guess, match):
-    journal, _ = scripted([6, 4], lambda t: 0, lambda t: 1, 2, freeze=[0])
-    with pytest.raises(InputError, match=match):
-        rectified_steps(journal, values, guess)
-    assert rectified_steps(DrawJournal.empty([6, 4]), [], [0.5, 0.5]).z.size == 0
 
 
 def test_draws_from_a_part_of_the_strata_are_counted_and_not_bet_on():

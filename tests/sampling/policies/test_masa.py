@@ -33,5 +33,3 @@ def test_weights_by_stratum_steer_towards_the_entries_that_matter() -> None:
 def test_exploration_must_be_positive() -> None:
     with pytest.raises(InputError, match="abandoned"):
         Masa(exploration=0)
-    with pytest.raises(InputError, match="minimum must not be negative"):
-        Masa(minimum=-1)

@@ -31,7 +31,7 @@ from tallystick.sampling.tasks import (
 )
 from tallystick.sampling.votes import Floats, Ints, coded_votes, pass_code
 from tallystick.stats.adverse_binary import Population
-from tallystick.stats.adverse_ratios import RatioEstimate, adverse_auc, adverse_f1, adverse_recall
+from tallystick.stats.adverse_ratios import Ratio, RatioEstimate, adverse_auc, adverse_ratio
 from tallystick.stats.few_labels import FewLabels, accuracies
 from tallystick.table import Data, Label
 from tallystick.table.data import RowPatterns
@@ -253,8 +253,9 @@ def _ratio(votes: WeakVotes, k: int, wanted: Summary, alpha: float) -> RatioEsti
         if kind == "precision":
             parts.append(_precision(votes, k, c, alpha))
         else:
-            ask = adverse_recall if kind == "recall" else adverse_f1
-            parts.append(ask(*rows.cells(c), alpha=alpha))
+            cells = rows.cells(c)
+            asked: Ratio = "recall" if kind == "recall" else "f1"
+            parts.append(adverse_ratio(*cells, measure=asked, alpha=alpha))
     if wanted.positive is not None:
         return parts[0]
     return macro(parts, rows.together(kind, [one.estimate for one in parts]))
@@ -322,14 +323,14 @@ def auc_from_labels(
     if (codes >= 0).sum() < ENOUGH:
         return None
     scores = data.numbers(score, low=0.0, high=1.0).reshape(-1)
-    found = adverse_auc(scores[codes == 1], scores[codes == 0], alpha=alpha)
+    estimate, interval = adverse_auc(scores[codes == 1], scores[codes == 0], alpha=alpha)
     return GoldEstimate(
         prediction=score,
         metric="auc",
         positive=classes[1],
         labels=int((codes >= 0).sum()),
-        estimate=found.estimate,
-        interval=found.interval,
+        estimate=estimate,
+        interval=interval,
         worth=Unknown("votes are not used for the AUC"),
         population="these",
     )

@@ -300,7 +300,7 @@ def _forest(
         kind="forest",
         title=title,
         columns={"name": names, "value": list(map(_number, values)), "low": low, "high": high},
-        roles={key: key for key in ("name", "value", "low", "high")},
+        roles={"name": "name", "x": "value", "low": "low", "high": "high"},
         unit=unit,
     )
 

@@ -102,11 +102,7 @@ def ask(data: Data, question: JudgeQuestion) -> Result:
     panel = data.panel("judges", labels=[labels[str(text)] for text in data.rules.labels])
     if panel.weight is not None and not panel.known.any():
         panel = panel.blind
-    ranges = {_label(t, labels, "prevalence"): ends for t, ends in question.ranges().items()}
-    known = {
-        name: {_label(text, labels, "known"): value for text, value in parts.items()}
-        for name, parts in question.known_accuracies().items()
-    }
+    ranges, known = question.ranges(), question.known_accuracies()
     whole: dict[str, Any] = {"alpha": question.alpha, "rng": question.seed, "truth": truth}
     whole |= {"certified": question.certified, "population": question.population}
     methods: dict[str, tuple[Callable[..., JudgeResult], dict[str, Any]]] = {
@@ -157,14 +153,6 @@ def _labels(votes: Tally, more: tuple[Label, ...]) -> dict[str, Label]:
         whole = numbers and text.removeprefix("-").isdecimal()
         found.setdefault(text, int(text) if whole else label)
     return found
-
-
-def _label(given: Any, labels: Mapping[str, Label], option: str) -> Label:
-    if str(given) not in labels:
-        raise InputError(
-            f"{option} names label {given!r}, which is not one of {', '.join(sorted(labels)[:12])}"
-        )
-    return labels[str(given)]
 
 
 def graded(votes: Tally, data: Data, question: JudgeQuestion) -> JudgeResult:

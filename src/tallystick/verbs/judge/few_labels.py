@@ -23,8 +23,8 @@ from tallystick.stats.latent_checks import CROWD
 from tallystick.stats.urns import hypergeometric, hypergeometric_strata, hypergeometric_subgroup
 from tallystick.table.panel import Floats, Ints, Panel
 from tallystick.verbs.judge.agreement import grades_of
+from tallystick.verbs.judge.label_free import with_answers
 from tallystick.verbs.judge.logical import Logic
-from tallystick.verbs.judge.models import with_answers
 from tallystick.verbs.judge.question import Ranges, check_ranges
 from tallystick.verbs.judge.result import (
     JudgeResult,

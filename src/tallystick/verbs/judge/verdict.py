@@ -20,7 +20,6 @@ from tallystick.results import (
     number_interval,
     percent,
     percent_interval,
-    points,
 )
 from tallystick.verbs.judge.result import (
     Alarm,
@@ -407,21 +406,6 @@ def failed_trios(failed: int, trios: int, modes: Mapping[str, int]) -> Alarm:
     )
 
 
-def picks_no_branch(shares: Sequence[float], label: str) -> Alarm:
-    """Return the alarm that a given range contains neither of two mirror points."""
-    told = " and ".join(percent(share) for share in shares)
-    return Alarm(
-        name="prevalence picks no branch",
-        proves=(
-            f"neither mirror point ({told} of {label}) lies in the given range of prevalence, so it"
-            " picked none: the one on which judges are better than chance is shown"
-        ),
-        does_not_prove=(
-            "that the range is wrong: the points have sampling error and rest on independent errors"
-        ),
-    )
-
-
 def range_contradicted(label: str, ends: tuple[float, float], method: str, share: Share) -> Alarm:
     """Return the alarm that the data contradict a given prevalence."""
     return Alarm(
@@ -535,8 +519,6 @@ def more_lines(result: JudgeResult) -> list[str]:
         *share_lines(result),
         *label_lines(result),
         *agreement_lines(result),
-        *rate_names(result),
-        *calibration_lines(result),
         *([result.left_out[0].upper() + result.left_out[1:] + "."] if result.left_out else []),
     ]
     for window in result.windows:
@@ -611,27 +593,3 @@ def _coefficient(share: Share) -> str:
     if not isinstance(share.interval, Interval):
         return f"{share.estimate:.2f}"
     return number_interval(share.estimate, share.interval)
-
-
-def rate_names(result: JudgeResult) -> list[str]:
-    """Name the true positive and the true negative rate."""
-    if result.positive is None or not any(score.tpr for score in result.judges):
-        return []
-    labels = [key for key in result.judges[0].per_label if key != result.positive]
-    other = labels[0] if labels else "the other label"
-    return [
-        f'"right on {result.positive}" is the true positive rate (TPR), "right on {other}" the true'
-        " negative rate (TNR)."
-    ]
-
-
-def calibration_lines(result: JudgeResult) -> list[str]:
-    """Say how well the probabilities of items are calibrated."""
-    check = result.calibration
-    if isinstance(check, Unknown):
-        return []
-    return [
-        f"Item probabilities are off by {points(check.error, sign=False)} on average, measured on"
-        f" {count(check.n_labels)} labels that were left out; perfect ones would show about"
-        f" {points(check.noise_floor, sign=False)}."
-    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from tallystick.results import Result, count
 from tallystick.sampling.draws import LabelStrata
 from tallystick.sampling.planned import share_estimator
 from tallystick.sampling.tasks import (
-    RANDOM,
     LabelTask,
     class_measure,
     label_of,
@@ -36,17 +35,17 @@ from tallystick.table import (
     option,
     read,
 )
-from tallystick.table.data import RowMemory
 from tallystick.table.doubts import LabelView, label_doubt
-from tallystick.table.session import SessionFile, SessionHead, open_session, packed
+from tallystick.table.session import RANDOM, SessionFile, SessionHead, open_session, packed
 from tallystick.table.session_rows import (
     added_rows,
     fingerprint,
-    keep_rows,
-    kept_rows,
 )
 from tallystick.verbs.label.shown import shown_columns
 from tallystick.verbs.label.work import Work, answers_in_table, batch_event
+
+USUAL_TARGET = 0.05
+"""The half-width that is wanted where nobody says otherwise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +122,7 @@ def begin(
     """
     how = settings or SessionSettings()
     asked = label_question(question)
-    if Path(path).exists() and Path(path).stat().st_size:
+    if _exists(path):
         raise FileError(f"{path} exists already: open it without a question, or name another file")
     chosen = options_of(asked, dict(options or {}))
     data = _read(source, asked, dict(reading or {}))
@@ -133,9 +132,21 @@ def begin(
         # The session keeps these strata: it has to begin as it will be opened again.
         task = task_of(asked, data, chosen, known.strata)
     show, notes = shown_columns(data, task, how.show)
-    notes = (*known.notes, *notes)
-    head = _head(data, asked, task, how, notes=notes, given=(source, reading or {}, options or {}))
-    head = replace(head, show=show, origin=known.origin)
+    fixed = {
+        "reading": _held_reading(data, asked, reading or {}),
+        "how": dict(data.how),
+        "fields": _plain(options or {}),
+        "truth": data.roles.truth,
+        "notes": [*known.notes, *notes],
+        "rows": data.n_rows,
+    }
+    counted = known.draws is not None or (how.origin == "random" and not known.labels)
+    head = replace(
+        _head(data, asked, task, how, fixed),
+        source=_paths(source),
+        show=show,
+        origin="random" if counted else "unknown",
+    )
     file = SessionFile(path, head.to_event())
     try:
         strata: dict[str, Any] = {"strata": packed(task.strata.of)}
@@ -145,13 +156,25 @@ def begin(
         work = Work(data, asked, _finished(task, head), open_session(path), file)
         # Labels that are counted apart are no part of the draws.
         work.in_table = known.labels if known.strata is None else {}
-        if known.origin == "random":
-            _take_known(work, known)
-        keep_rows(path, head, data)
+        if known.draws is not None:
+            _take_known(work, known.draws, known.labels)
     except BaseException:
         file.close()
         raise
     return work
+
+
+def _held_reading(
+    data: Data, asked: Capability[Result], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what a session reads its table by, every column named."""
+    held = _plain(given)
+    if data.roles.item:
+        held["item"] = data.roles.item
+    group = asked.door.want
+    if group is not None and getattr(data.roles, group):
+        held[group] = list(getattr(data.roles, group))
+    return held
 
 
 def _head(
@@ -159,35 +182,17 @@ def _head(
     asked: Capability[Result],
     task: LabelTask,
     how: SessionSettings,
-    *,
-    notes: Sequence[str],
-    given: tuple[Any, Mapping[str, Any], Mapping[str, Any]],
+    fixed: Mapping[str, Any],
 ) -> SessionHead:
     """Return what is fixed when the session begins."""
-    source, reading, options = given
+    share, best = task.claim == "share", task.claim == "best-of"
     target = how.target
-    best = task.claim == "best-of"
-    limits = any(measure.limit is not None for measure in task.measures)
-    if target is None and task.claim == "share" and not limits:
-        target = 0.05
-    held = {**_plain(reading), **({"item": data.roles.item} if data.roles.item else {})}
-    group = asked.door.want
-    if group is not None and getattr(data.roles, group):
-        held[group] = list(getattr(data.roles, group))
+    if target is None and share and not any(one.limit is not None for one in task.measures):
+        target = USUAL_TARGET
+    aims = {"target": None if best else target, "epsilon": target if best else None}
     return SessionHead(
         question=asked.verb,
-        options={
-            "reading": held,
-            "how": dict(data.how),
-            "fields": _plain(options),
-            "target": None if best else target,
-            "truth": data.roles.truth,
-            "epsilon": target if best else None,
-            "notes": list(notes),
-            "rows": data.n_rows,
-            **({"rule": RANDOM} if task.claim == "share" else {}),
-        },
-        source=_paths(source),
+        options={**fixed, **aims, **({"rule": RANDOM} if share else {})},
         columns=task.columns,
         fingerprint=fingerprint(data.table, task.columns),
         strata=_digest(task.strata),
@@ -195,7 +200,7 @@ def _head(
         classes=task.classes,
         scale=task.scale,
         units="rows" if task.rows.shape[1] == 1 else "items",
-        target=target or 0.05,
+        target=target or USUAL_TARGET,
         alpha=how.alpha,
         seed=how.seed,
         budget=how.budget,
@@ -238,25 +243,20 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
                 f"{path} was begun with {gone[0]}, which is not there. Name the table where it is"
                 f" now: tallystick label FILE --session {path}"
             )
-        # A table whose files have not changed was checked before, and need not be read again.
-        kept = kept_rows(path, head, _paths(paths))
-        data = _read(paths, asked, given_to(head, "reading")) if kept is None else kept[0]
+        data = _read(paths, asked, given_to(head, "reading"))
         strata = session.strata()
         notes: tuple[str, ...] = ()
-        if kept is None:
-            added = added_rows(data.table, session)
-            if added:
-                strata = np.concatenate((strata, np.full(added, -1, strata.dtype)))
-                notes = (f"rows added since this session began: {count(added)}, no part of it",)
+        added = added_rows(data.table, session)
+        if added:
+            strata = np.concatenate((strata, np.full(added, -1, strata.dtype)))
+            notes = (f"rows added since this session began: {count(added)}, no part of it",)
         # What was found when the session began is still found, though it is named from then on.
         data = replace(data, how=head.options.get("how", data.how))
         chosen = options_of(asked, given_to(head, "fields"))
         task = _finished(task_of(asked, data, chosen, strata), head)
         task = replace(task, notes=(*task.notes, *notes))
-        if kept is None and file is not None and not notes:
-            keep_rows(path, head, data)
-        work = Work(data, asked, task, session, file, rows=None if kept is None else kept[1])
-        work.in_table = labels_in(data, task).labels
+        work = Work(data, asked, task, session, file)
+        work.in_table = labels_in(data, task)
         return work
     except BaseException:
         if file is not None:
@@ -273,7 +273,7 @@ def _finished(task: LabelTask, head: SessionHead) -> LabelTask:
 
 def _read(source: Any, asked: Capability[Result], reading: Mapping[str, Any]) -> Data:
     door = replace(asked.door, collects=True)
-    return replace(read(source, door, **reading), memory=RowMemory())
+    return read(source, door, **reading)
 
 
 def _paths(source: Any) -> tuple[str, ...]:
@@ -313,28 +313,25 @@ class KnownLabels:
     ----------
     labels
         Row to label.
-    units
-        The units that are labelled in every row.
-    origin
-        How they are taken to have been chosen: random ones are the first draws.
+    draws
+        The units that are the first draws: labelled in every row, and drawn at random.
     strata
         The strata to draw from, where labels are counted apart: these units are no part of them.
     notes
         What the user should know of it.
     """
 
-    labels: Mapping[int, Label] = field(default_factory=dict)
-    units: tuple[int, ...] = ()
-    origin: str = "unknown"
+    labels: Mapping[int, Label]
+    draws: Ints | None = None
     strata: AnyInts | None = None
     notes: tuple[str, ...] = ()
 
 
-def labels_in(data: Data, task: LabelTask) -> KnownLabels:
-    """Return the labels of the table, as answers of the task; an unknown word raises."""
+def labels_in(data: Data, task: LabelTask) -> dict[int, Label]:
+    """Return the labels of the table by row, as answers of the task; an unknown word raises."""
     truth = data.roles.truth
     if truth is None:
-        return KnownLabels()
+        return {}
     coded = data.words(truth)
     words: dict[int, Label] = {}
     for code, word in enumerate(coded.labels):
@@ -345,12 +342,13 @@ def labels_in(data: Data, task: LabelTask) -> KnownLabels:
         except InputError as error:
             row = int((coded.codes[:, 0] == code).argmax())
             raise InputError(f"{data.place(row + 1)}, column {truth!r}: {error}") from error
-    labelled = np.isin(coded.codes[:, 0], list(words))
-    within = task.strata.of >= 0
-    inside = task.rows[within]
-    labels = {int(row): words[int(coded.codes[row, 0])] for row in inside[labelled[inside]]}
-    whole = np.flatnonzero(within & labelled[task.rows].all(axis=1))
-    return KnownLabels(labels=labels, units=tuple(whole.tolist()))
+    inside = task.rows[task.strata.of >= 0].ravel()
+    codes = coded.codes[inside, 0]
+    labelled = np.isin(codes, list(words))
+    return {
+        row: words[code]
+        for row, code in zip(inside[labelled].tolist(), codes[labelled].tolist(), strict=True)
+    }
 
 
 def _known(data: Data, task: LabelTask, origin: str) -> KnownLabels:
@@ -360,47 +358,48 @@ def _known(data: Data, task: LabelTask, origin: str) -> KnownLabels:
     and say nothing of the rest. Where the outputs of an item are labelled together, or several
     models compete, such a label counts when its item is drawn: it is what a person would say.
     """
-    known = labels_in(data, task)
-    if not known.labels:
-        return replace(known, origin=origin)
+    labels = labels_in(data, task)
+    if not labels:
+        return KnownLabels(labels=labels)
+    within = task.strata.of >= 0
+    units = np.flatnonzero(within & np.isin(task.rows, list(labels)).all(axis=1))
     together = task.rows.shape[1] > 1
-    held = f"{count(len(known.labels))} labels of column {data.roles.truth!r} count"
-    doubt = _no_random_draw(task, known.units) if origin == "random" else None
+    held = f"{count(len(labels))} labels of column {data.roles.truth!r} count"
+    doubt = _no_random_draw(task, units) if origin == "random" else None
     if origin == "random" and doubt is None:
-        whole = f"; of these {count(len(known.units))} items are labelled throughout"
+        whole = f"; of these {count(units.size)} items are labelled throughout"
         note = f"{held} as the first draws{whole if together else ''}"
-        return replace(known, origin=origin, notes=(note,))
+        return KnownLabels(labels=labels, draws=units, notes=(note,))
     notes = (doubt,) if doubt is not None else ()
     if together or task.claim == "best-of":
         note = (
             f"{held} when the session draws their item. If they were drawn at random, begin with"
             " --label-draw random"
         )
-        return replace(known, notes=(*notes, note))
-    rest = task.strata.without(known.units)
+        return KnownLabels(labels=labels, notes=(*notes, note))
+    rest = task.strata.without(units)
     if not rest.n_items:
         raise InputError(
             f"every item has a label in column {data.roles.truth!r} already, so none is left to"
             " draw: ask the question itself"
         )
-    return replace(known, strata=rest.of, notes=notes)
+    return KnownLabels(labels=labels, strata=rest.of, notes=notes)
 
 
-def _no_random_draw(task: LabelTask, units: Sequence[int]) -> str | None:
+def _no_random_draw(task: LabelTask, units: Ints) -> str | None:
     """Return why labels that were declared random can not be, None if they may be.
 
     See `tallystick.table.doubts.label_doubt`: what the votes say of an item is its side.
     """
     strata = task.strata
     all_of = np.bincount(strata.of[strata.of >= 0], minlength=len(strata)).astype(np.float64)
-    own = np.bincount(strata.of[list(units)], minlength=len(strata)).astype(np.float64)
-    sides = np.unique(strata.side)
-    codes = np.searchsorted(sides, strata.side)[:, None]
+    own = np.bincount(strata.of[units], minlength=len(strata)).astype(np.float64)
+    sides, codes = np.unique(strata.side, return_inverse=True)
     named = task.rows.shape[1] == 1 and sides.max(initial=0) < len(task.classes)
     look = LabelView(
         kind="votes",
         names=("the consensus",),
-        codes=np.concatenate([codes, codes]),
+        codes=np.tile(codes[:, None], (2, 1)),
         labels=[
             str(task.classes[side]) if named else f"group {k} of {len(sides)}"
             for k, side in enumerate(sides.tolist(), start=1)
@@ -416,24 +415,24 @@ _KNOWN = 10
 """Labels of the table are read in batches of so many."""
 
 
-def _take_known(work: Work, known: KnownLabels) -> None:
+def _take_known(work: Work, units: Ints, labels: Mapping[int, Label]) -> None:
     """Write labels that were drawn at random before as the first draws of the session."""
-    task = work.task
-    units: Ints = np.array(known.units, dtype=np.int64)
-    if task.claim == "best-of" and task.contest is not None and units.size:
-        # Only items on which the models differ are ever drawn.
-        contested = task.contest.items(np.ones(len(task.names), np.bool_), units[:0])
+    task, contest = work.task, work.task.contest
+    # Guesses learn from one batch to the next.
+    size = _KNOWN
+    if contest is not None:
+        # Only items on which the models differ are ever drawn. A contest settles who is left by
+        # whole batches, and these items were drawn before anybody was.
+        contested = contest.items(np.ones(len(task.names), np.bool_), units[:0])
         units = units[np.isin(units, contested)]
-    # Guesses learn from one batch to the next. A contest settles who is left by whole batches, and
-    # these items were drawn before anybody was.
-    size = _KNOWN if task.claim != "best-of" else max(1, units.size)
+        size = max(1, units.size)
     order = spawn(work.session.head.seed + 2, 1)[0].permutation(units)  # theirs is not known
     every = np.ones(len(task.strata))
     for at in range(0, units.size, size):
         part = order[at : at + size]
         drawn = batch_event(work.session, task, work.cells, units=part, spread=every, q=None)
         asks = work.session.then([drawn]).asks[len(work.session.asks) :]
-        work.write([drawn, *answers_in_table(known.labels, asks)])
+        work.write([drawn, *answers_in_table(labels, asks)])
 
 
 # The questions that labels can answer, found through the registry.
@@ -534,23 +533,41 @@ def task_of(
     return task
 
 
-def label(data: Any, session: str | Path, *, question: str, **given: Any) -> Work:
+def label(
+    data: Any,
+    session: str | Path,
+    *,
+    question: str | None = None,
+    write: bool = True,
+    **given: Any,
+) -> Work:
     """Begin a labelling session in the file *session*, or continue it if it is there.
 
     Parameters
     ----------
     data
-        A frame, a path, a list: what `read` takes.
+        A frame, a path, a list: what `read` takes. None for the files that a session names.
     session
         The file that holds the draws and the answers.
     question
         score, compare, judge, bound or prevalence.
+    write
+        Whether to lock a session that is there for writing.
     **given
         The columns of the question, its options, the options of reading, and how the session is
-        run (`SessionSettings`): ``target=.05``, ``show=("text",)``.
+        run (`SessionSettings`): ``target=.05``, ``show=("text",)``. A session that is there was
+        begun with these or without any.
     """
-    if Path(session).exists() and Path(session).stat().st_size:
-        return reopen(session, data)
+    if _exists(session):
+        work = reopen(session, data, write=write)
+        try:
+            _check_same(work, question, given)
+        except InputError:
+            work.close()
+            raise
+        return work
+    if data is None or question is None:
+        raise InputError(f"{session} does not exist yet: give the table and question to begin it")
     kinds = (SessionSettings, label_question(question).question)
     names = [{one.name for one in fields(kind)} for kind in kinds]
     how, own = ({name: given.pop(name) for name in list(given) if name in part} for part in names)
@@ -562,3 +579,33 @@ def label(data: Any, session: str | Path, *, question: str, **given: Any) -> Wor
         options=own,
         settings=SessionSettings(**how),
     )
+
+
+def _exists(path: str | Path) -> bool:
+    return Path(path).exists() and bool(Path(path).stat().st_size)
+
+
+def _check_same(work: Work, question: str | None, given: Mapping[str, Any]) -> None:
+    """Refuse what says something else than the session was begun with."""
+    head = work.session.head
+    fixed = head.options
+    kept = {"question": head.question, "readers": len(head.readers), "truth": fixed.get("truth")}
+    kept |= {name: getattr(head, name) for name in ("alpha", "seed", "budget", "show")}
+    kept |= {"target": fixed.get("epsilon") or fixed.get("target")}
+    kept |= {**fixed["reading"], **fixed["fields"]}
+    asked = {} if question is None else {"question": question}
+    for name, value in {**asked, **given}.items():
+        if name in ("ask", "instructions", "origin"):
+            continue
+        said, own = _words(value), _words(kept.get(name))
+        if said != own and not any(sign in word for word in said for sign in "*?["):
+            raise InputError(
+                f"{work.session.path} was begun with {name} {', '.join(own) or 'none'}, and not"
+                f" with {', '.join(said)}: leave {name} out, or name another session"
+            )
+
+
+def _words(value: Any) -> list[str]:
+    """Return what an option names, one by one: a comma and a list mean the same."""
+    several = value if isinstance(value, tuple | list) else () if value is None else (value,)
+    return [part.strip() for one in several for part in str(one).split(",") if part.strip()]

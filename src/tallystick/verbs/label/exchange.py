@@ -7,12 +7,16 @@ returns it. What comes back is told apart by its shape:
 - Label Studio, JSON-MIN: data and answer side by side, ``{"tallystick_ask": 1, "answer": …}``
 - Argilla: ``{"fields": {…}, "metadata": {…}, "responses": {"label": [{"value": …}]}}``, or a list
 - Prodigy: one object per line, ``{"text": …, "meta": {…}, "accept": […], "answer": "accept"}``
+
+A table in which somebody fills in answers may be an old one, so it corrects nothing: answers are
+corrected in the list of them that ``--out`` writes, in a column of its own. A tool exports what
+stands there now, so what it has changed is a correction.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -24,55 +28,29 @@ from tallystick.verbs.label.work import Work
 
 Tool: TypeAlias = Literal["label-studio", "argilla", "prodigy"]
 
+Said: TypeAlias = tuple[str, Any, str]
+"""Who answered, what (None: left open), and a note."""
 Row: TypeAlias = tuple[str, int, Any, str]
 """Place for messages, ask, answer (None: left open), note."""
-SKIP = "skip"
-SKIPS = (SKIP, "skipped", "?")
-"""What stands for "I cannot say"."""
-ORDER, NOTE, ANSWER = "order", "note", "answer"
-"""Our own columns: the number of the ask comes first, the answer last."""
+SKIPS = ("skip", "skipped", "?")
+"""What stands for "I cannot say"; the first is how it is written."""
+ORDER, NOTE, ANSWER, CORRECTION = "order", "note", "answer", "correction"
+"""Our own columns: the number of the ask comes first; the last one is filled in."""
 _KEY, _SESSION = "tallystick_ask", "tallystick_session"
 
 
 def write_asks(
-    path: str | Path,
-    work: Work,
-    asks: Sequence[Ask],
-    *,
-    tool: Tool | None = None,
-    reader: str | None = None,
+    path: str | Path, work: Work, asks: Sequence[Ask], *, tool: Tool | None = None
 ) -> None:
-    """Write asks in draw order and without votes, with the answers that they have.
-
-    Parameters
-    ----------
-    path
-        The file.
-    work, asks
-        The session, and what to write of it.
-    tool
-        The tool that shall read the file; None writes a table with an empty column of answers.
-    reader
-        Whose answers stand in the table; by default those of the first reader.
-    """
-    shown = work.shown(asks)
-    head = work.session.head
+    """Write asks in draw order and without votes: a table to fill in, or tasks for a tool."""
+    names = [_shown_name(name) for name in work.session.head.show]
+    cells = work.shown(asks)
     if tool is None:
-        who = reader or head.readers[0]
-        said = [work.session.answers.get((ask.number, who)) for ask in asks]
-        table: dict[str, list[Any]] = {ORDER: [ask.number + 1 for ask in asks]}
-        for place, name in enumerate(head.show):
-            table[_shown_name(name)] = [row[place] for row in shown]
-        table[NOTE] = [None if one is None else one.note or None for one in said]
-        table[ANSWER] = [None if one is None else _word(one) for one in said]
-        write_csv(path, table)
+        write_csv(path, {**_columns(names, asks, cells), NOTE: _blank(asks), ANSWER: _blank(asks)})
         return
     made = [
-        record
-        for ask, cells in zip(asks, shown, strict=True)
-        for record in _as_in(
-            tool, work, ask, dict(zip(map(_shown_name, head.show), cells, strict=True))
-        )
+        _task(tool, work, ask, dict(zip(names, row, strict=True)))
+        for ask, row in zip(asks, cells, strict=True)
     ]
     if tool == "prodigy":
         text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in made)
@@ -82,18 +60,47 @@ def write_asks(
         stream.write(text.encode("utf-8"))
 
 
-def read_answers_of(
-    path: str | Path, work: Work, *, reader: str, replace: bool = False
-) -> list[Mapping[str, Json]]:
+def write_answers(path: str | Path, work: Work, *, reader: str) -> None:
+    """Write what a reader has answered so far, with an empty column for corrections."""
+    given = work.given(reader)
+    asks = [ask for ask, _ in given]
+    table = _columns(map(_shown_name, work.session.head.show), asks, work.shown(asks))
+    table[NOTE] = [answer.note or None for _, answer in given]
+    table[ANSWER] = [_word(answer) for _, answer in given]
+    write_csv(path, {**table, CORRECTION: _blank(asks)})
+
+
+def _columns(names: Any, asks: Sequence[Ask], cells: Sequence[Any]) -> dict[str, list[Any]]:
+    shown = {name: [row[place] for row in cells] for place, name in enumerate(names)}
+    return {ORDER: [ask.number + 1 for ask in asks], **shown}
+
+
+def _blank(asks: Sequence[Ask]) -> list[Any]:
+    return [None] * len(asks)
+
+
+def _task(tool: Tool, work: Work, ask: Ask, fields: dict[str, Any]) -> dict[str, Any]:
+    own = {_KEY: ask.number + 1, _SESSION: work.session.key}
+    if tool == "label-studio":
+        return {"id": ask.number + 1, "data": {**fields, **own}}
+    if tool == "argilla":
+        return {"id": f"ask-{ask.number + 1}", "fields": fields, "metadata": own}
+    text = "\n\n".join(f"{name}:\n{cell}" for name, cell in fields.items())
+    options = [{"id": str(one), "text": str(one)} for one in work.task.classes]
+    return {"text": text, "meta": own, "options": options}
+
+
+def read_answers_of(path: str | Path, work: Work, *, reader: str) -> list[Mapping[str, Json]]:
     """Return the lines of a table or export that was filled in; blank answers are left open.
 
-    Everything is checked before anything is written. An answer that a reader gave before, and gives
-    again, is not written twice; another one is refused unless *replace* is set. Answers that name a
-    reader of this session keep it; those of one other person are *reader*'s.
+    Everything is checked before anything is written, and an answer that a reader gives again is not
+    written twice. Answers that name a reader of this session keep it; those of one other person are
+    *reader*'s.
     """
     records = _records(path)
     if records is None:
-        return checked_events(_batch_rows(path, work), work, reader, replace=replace)
+        rows, corrects = _batch_rows(path, work)
+        return _events(rows, work, reader, corrects=corrects)
     people: dict[str, list[Row]] = {}
     for place, record in enumerate(records, start=1):
         where = f"record {place} of {path}"
@@ -106,30 +113,34 @@ def read_answers_of(
     return [
         event
         for who, rows in by_reader.items()
-        for event in checked_events(rows, work, who, replace=replace)
+        for event in _events(rows, work, who, corrects=True)
     ]
 
 
-def checked_events(
-    rows: Sequence[Row], work: Work, reader: str, *, replace: bool = False
-) -> list[Mapping[str, Json]]:
+def _events(rows: Sequence[Row], work: Work, reader: str, *, corrects: bool) -> list[Any]:
     """Return the lines of answers; all of them are checked before any is written."""
     events: list[Mapping[str, Json]] = []
-    _check_once(rows)
+    seen: dict[int, str] = {}
     for place, ask, answer, note in rows:
         text = "" if answer is None else unescape(str(answer)).strip()
         if is_missing(text):
             continue
         try:
+            if ask in seen:
+                raise InputError(f"answers ask {ask + 1} again, after {seen[ask]}: keep one")
+            seen[ask] = place
             label = None if text.lower() in SKIPS else work.label_of(text)
             in_file = work.session.answers.get((ask, IN_FILE))
             before = in_file or work.session.answers.get((ask, reader))
             if before is not None and (before.label, before.skipped) == (label, label is None):
                 continue
-            if before is not None and (in_file is not None or not replace):
+            if before is not None and (in_file is not None or not corrects):
                 who = "the table" if in_file is not None else f"reader {reader}"
-                way = "" if in_file is not None else ": add --replace to correct it"
-                raise InputError(f"answers {text!r}, but {who} said {_word(before)!r} before{way}")
+                way = ": correct it on the page, or in the list that --out FILE writes"
+                raise InputError(
+                    f"answers {text!r}, but {who} said {_word(before)!r} before"
+                    f"{'' if in_file is not None else way}"
+                )
             events.append(work.event(ask, label, reader=reader, note=note))
         except InputError as error:
             raise InputError(f"{place}: {error}. Nothing was added") from error
@@ -137,25 +148,14 @@ def checked_events(
 
 
 def _word(answer: Answer) -> str:
-    return SKIP if answer.skipped else str(answer.label)
-
-
-def _check_once(rows: Iterable[Row]) -> None:
-    """Refuse two answers to one ask."""
-    seen: dict[int, str] = {}
-    for place, ask, answer, _ in rows:
-        if answer is None or is_missing(str(answer)):
-            continue
-        if ask in seen:
-            raise InputError(f"{place} answers ask {ask + 1} again, after {seen[ask]}: keep one")
-        seen[ask] = place
+    return SKIPS[0] if answer.skipped else str(answer.label)
 
 
 # A batch as a table.
 
 
-def _batch_rows(path: str | Path, work: Work) -> list[Row]:
-    """Return the rows of a table that `write_asks` wrote."""
+def _batch_rows(path: str | Path, work: Work) -> tuple[list[Row], bool]:
+    """Return the rows of a table that we wrote, and whether it is a list of corrections."""
     with scan([str(path)]) as table:
         names = {name.strip().lower(): name for name in table.columns}
         for name in (ORDER, ANSWER):
@@ -166,39 +166,39 @@ def _batch_rows(path: str | Path, work: Work) -> list[Row]:
                 )
         rows = table.arrow("select * from rows").to_pylist()
         places = [str(table.place(k + 1)) for k in range(len(rows))]
+    corrects = CORRECTION in names
+    numbers = [
+        _number(row[names[ORDER]], place, work.session)
+        for place, row in zip(places, rows, strict=True)
+    ]
+    shown = work.shown([work.session.asks[number] for number in numbers])
     found: list[Row] = []
-    for place, row in zip(places, rows, strict=True):
-        number = _number(row[names[ORDER]], place, work.session)
+    for place, number, row, own in zip(places, numbers, rows, shown, strict=True):
+        _check_shown(work, place, number, {name: row[held] for name, held in names.items()}, own)
         note = row.get(names.get(NOTE, ""))
-        written = "" if note is None else unescape(str(note))
-        found.append((place, number, row[names[ANSWER]], written))
-    _check_once(found)
-    _check_shown(work, found, [{name: row[held] for name, held in names.items()} for row in rows])
-    return found
+        filled_in = row[names[CORRECTION if corrects else ANSWER]]
+        found.append((place, number, filled_in, "" if note is None else unescape(str(note))))
+    return found, corrects
 
 
-def _check_shown(work: Work, rows: Sequence[Row], shown: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse a batch of another session: what its rows show is not what this one asked about.
+def _check_shown(
+    work: Work, place: str, number: int, row: Mapping[str, Any], own: Sequence[str]
+) -> None:
+    """Refuse a row of another session: what it shows is not what this one asked about.
 
     A spreadsheet may write numbers and dates in its own way, so one cell that agrees is enough;
     but the item has to agree if it is shown.
     """
-    asks = [work.session.asks[number] for _, number, _, _ in rows]
+    same: dict[str, bool] = {}
     head = work.session.head
-    for (place, number, _, _), row, own in zip(rows, shown, work.shown(asks), strict=True):
-        same: dict[str, bool] = {}
-        for name, cell in zip(head.show, own, strict=True):
-            given = row.get(_shown_name(name).strip().lower())
-            if cell.strip() and given is not None:
-                same[name] = _alike(cell, unescape(str(given)))
-        if same.get(head.item or "", True) and (not same or any(same.values())):
-            continue
-        name = next(name for name, alike in same.items() if not alike)
-        cell = own[head.show.index(name)]
+    for name, cell in zip(head.show, own, strict=True):
+        given = row.get(_shown_name(name).strip().lower())
+        if cell.strip() and given is not None:
+            same[name] = _alike(cell, unescape(str(given)))
+    if not same.get(head.item or "", True) or not (not same or any(same.values())):
         raise InputError(
-            f"{place}: order {number + 1} of {work.session.path} has {name} {cell[:60]!r}, and this"
-            f" table says {str(row[_shown_name(name).strip().lower()])[:60]!r}. It is a batch of"
-            " another session, or its rows were numbered again. Nothing was added"
+            f"{place}: this is not what order {number + 1} of {work.session.path} showed. It is a"
+            " batch of another session, or its rows were numbered again. Nothing was added"
         )
 
 
@@ -212,60 +212,21 @@ def _alike(cell: str, given: str) -> bool:
 
 def _shown_name(name: str) -> str:
     """Return what a column is called in a batch: our own names are taken."""
-    return name if name not in (ORDER, NOTE, ANSWER) else f"{name}_shown"
+    return name if name not in (ORDER, NOTE, ANSWER, CORRECTION) else f"{name}_shown"
 
 
 def _number(order: Any, place: str, session: Session) -> int:
+    """Return the ask that a number stands for."""
     text = str(order).strip()
     if text.isdecimal() and 1 <= int(text) <= len(session.asks):
         return int(text) - 1
     raise InputError(
-        f"{place}: order is {order!r}, and asks go from 1 to {len(session.asks)}: keep the column"
-        " as --next wrote it. Nothing was added"
+        f"{place}: order is {order!r}, and asks go from 1 to {len(session.asks)}: keep the number"
+        " that was written. Nothing was added"
     )
 
 
 # Other tools.
-
-
-def _as_in(tool: Tool, work: Work, ask: Ask, fields: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return an ask as a task of a tool, with its answers as the tool itself would export them."""
-    own = {_KEY: ask.number + 1, _SESSION: work.session.key}
-    # What the table held already stays in the table; a tool would give it back as a person's.
-    said = [one for one in work.session.said(ask.number) if one.reader != IN_FILE]
-    if tool == "label-studio":
-        record: dict[str, Any] = {"id": ask.number + 1, "data": {**fields, **own}}
-        return [record | ({"annotations": [_annotation(one) for one in said]} if said else {})]
-    if tool == "argilla":
-        record = {"id": f"ask-{ask.number + 1}", "fields": fields, "metadata": own}
-        given = {"responses": {"label": [_response(one) for one in said]}} if said else {}
-        return [record | given]
-    text = "\n\n".join(f"{name}:\n{cell}" for name, cell in fields.items())
-    options = [{"id": str(one), "text": str(one)} for one in work.task.classes]
-    record = {"text": text, "meta": own, "options": options}
-    return [record | _line(one) for one in said] or [record]  # one line per person
-
-
-def _line(answer: Answer) -> dict[str, Any]:
-    accepted = {"answer": "accept", "accept": [_word(answer)]}
-    chosen = {"answer": "ignore"} if answer.skipped else accepted
-    return chosen | {"_annotator_id": answer.reader, "note": answer.note}
-
-
-def _annotation(answer: Answer) -> dict[str, Any]:
-    def part(name: str, kind: str, value: Any) -> dict[str, Any]:
-        return {"from_name": name, "to_name": "t0", "type": kind, "value": value}
-
-    result = [] if answer.skipped else [part("answer", "choices", {"choices": [_word(answer)]})]
-    if answer.note:
-        result.append(part("note", "textarea", {"text": [answer.note]}))
-    return {"completed_by": answer.reader, "was_cancelled": answer.skipped, "result": result}
-
-
-def _response(answer: Answer) -> dict[str, Any]:
-    status = "discarded" if answer.skipped else "submitted"
-    value = None if answer.skipped else _word(answer)
-    return {"value": value, "user_id": answer.reader, "status": status, "note": answer.note}
 
 
 def _records(path: str | Path) -> list[Any] | None:
@@ -307,45 +268,40 @@ def _readers(
 
 
 def _ask(record: Any, where: str, session: Session) -> int:
-    if not isinstance(record, Mapping):
-        raise InputError(f"{where} is not an object: export JSON from the tool")
-    for holder in (record.get("data"), record.get("metadata"), record.get("meta"), record):
+    held = record if isinstance(record, Mapping) else {}
+    for holder in (held.get("data"), held.get("metadata"), held.get("meta"), held):
         if isinstance(holder, Mapping) and _KEY in holder:
-            number, asked = holder[_KEY], len(session.asks)
             if holder.get(_SESSION, session.key) != session.key:
                 raise InputError(
                     f"{where} belongs to another session than {session.path}. Nothing was added"
                 )
-            if str(number).isdecimal() and 1 <= int(number) <= asked:
-                return int(number) - 1
-            raise InputError(f"{where} is ask {number!r}, and asks go from 1 to {asked}")
+            return _number(holder[_KEY], where, session)
     raise InputError(
         f"{where} has no {_KEY!r}: load the file that --out wrote into the tool, so that each task"
         " keeps its number"
     )
 
 
-def _answers(record: Mapping[str, Any], where: str) -> list[tuple[str, Any, str]]:
-    """Return (who, label or "skip", note) of every answer of a record."""
+def _answers(record: Mapping[str, Any], where: str) -> list[Said]:
+    """Return every answer of a record."""
     if "annotations" in record:
-        return [one for a in record["annotations"] for one in _of_annotation(a, where)]
+        return [_of_annotation(one, where) for one in record["annotations"]]
     if "responses" in record:
         return _of_responses(record["responses"] or ())
+    note = str(record.get("note") or "")
     if record.get("answer") in ("accept", "ignore", "reject") and "meta" in record:
         who = str(record.get("_annotator_id") or record.get("_session_id") or "")
-        chosen = record.get("accept", record.get("label"))
+        if record["answer"] == "ignore":
+            return [(who, SKIPS[0], note)]
         if record["answer"] == "reject":
             raise InputError(
                 f"{where} was rejected: accept it with an answer, or ignore it to skip"
             )
-        label = SKIP if record["answer"] == "ignore" else _only(chosen, where)
-        return [] if label is None else [(who, label, str(record.get("note") or ""))]
+        return [(who, _only(record.get("accept", record.get("label")), where), note)]
     if _KEY in record:  # JSON-MIN
         value = record.get("answer")
         chosen = value.get("choices") if isinstance(value, Mapping) else value
-        label = _only(chosen, where)
-        who = str(record.get("annotator", ""))
-        return [] if label is None else [(who, label, str(record.get("note") or ""))]
+        return [(str(record.get("annotator", "")), _only(chosen, where), note)]
     return []
 
 
@@ -358,7 +314,7 @@ def _only(chosen: Any, where: str) -> Any:
     return chosen[0] if chosen else None
 
 
-def _of_responses(responses: Any) -> list[tuple[str, Any, str]]:
+def _of_responses(responses: Any) -> list[Said]:
     """Return the answers of an Argilla record: by question, or as a flat list."""
     if isinstance(responses, Mapping):
         flat = [one for answers in responses.values() for one in answers]
@@ -371,7 +327,7 @@ def _of_responses(responses: Any) -> list[tuple[str, Any, str]]:
     return [
         (
             str(one.get("user_id", "")),
-            SKIP if one.get("status") == "discarded" else one.get("value"),
+            SKIPS[0] if one.get("status") == "discarded" else one.get("value"),
             str(one.get("note") or ""),
         )
         for one in flat
@@ -379,8 +335,8 @@ def _of_responses(responses: Any) -> list[tuple[str, Any, str]]:
     ]
 
 
-def _of_annotation(annotation: Mapping[str, Any], where: str) -> list[tuple[str, Any, str]]:
-    """Return the answer of one annotation of Label Studio, if it holds one."""
+def _of_annotation(annotation: Mapping[str, Any], where: str) -> Said:
+    """Return the answer of one annotation of Label Studio."""
     who = annotation.get("completed_by", "")
     who = str(who.get("email", who.get("id", ""))) if isinstance(who, Mapping) else str(who)
     note = ""
@@ -400,6 +356,4 @@ def _of_annotation(annotation: Mapping[str, Any], where: str) -> list[tuple[str,
             f"{where} has answers to {named}: call the control with the label 'answer'"
         )
     label = given.get(ANSWER, next(iter(given.values()), None))
-    if annotation.get("was_cancelled"):
-        label = SKIP
-    return [] if label is None else [(who, label, note)]
+    return who, SKIPS[0] if annotation.get("was_cancelled") else label, note

@@ -25,9 +25,9 @@ from tallystick._rng import as_rng
 from tallystick.errors import TallystickError
 from tallystick.results import Result, Unknown, about, count
 from tallystick.sampling.stopping import next_batch
-from tallystick.sampling.tasks import RANDOM, LabelTask
+from tallystick.sampling.tasks import LabelTask
 from tallystick.table import Capability, Data, Label, reading_of
-from tallystick.table.session import Session, SessionHead
+from tallystick.table.session import RANDOM, Session, SessionHead
 from tallystick.verbs.label.begin import label_question, labels_in, options_of, task_of
 from tallystick.verbs.label.work import Standing, drawn_event, standing
 
@@ -152,7 +152,7 @@ def _plan(
     found = []
     for stand_in, rest in _stand_ins(data, asked):
         own = task_of(asked, rest, chosen)
-        labels = labels_in(replace(rest, roles=replace(rest.roles, truth=stand_in)), own).labels
+        labels = labels_in(replace(rest, roles=replace(rest.roles, truth=stand_in)), own)
         found += [rehearse(own, labels, replace(head, seed=seed))[0] for seed in range(RUNS)]
     believed = [
         rehearse(task, _believed(task, seed), replace(head, seed=seed))[0]
@@ -252,7 +252,7 @@ def rehearse(
         if where.stop is not None or len(session.asks) >= most:
             return (None if where.stop is None else len(session.asks)), where
         size = max(next_batch(where.progress), int(step * where.read.n))
-        event = drawn_event(session, task, where, None, min(size, where.left))
+        event = drawn_event(session, task, where, None, min(size, where.progress.left))
         asks = session.then([event]).asks[len(session.asks) :]
         reader = head.readers[0]
         answers = [

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import glob
 import re
 import shutil
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tallystick.errors import InputError
 from tallystick.results import harmless, names_of
 from tallystick.sampling.tasks import LabelTask
 from tallystick.table import Data, Label, identifier, spelling, without_missing
-from tallystick.table.cells import literal
 from tallystick.table.reading_facts import Sample, draw
-from tallystick.table.session_rows import CELL
 
 if TYPE_CHECKING:
     from tallystick.table.session import Ask
@@ -73,18 +69,16 @@ def shown_columns(
 
 def _tells_apart(data: Data, show: Sequence[str]) -> bool:
     """Say whether some column besides the item differs between the outputs of an item."""
-    item, system = data.roles.item, data.roles.system
+    item = data.roles.item
     others = [name for name in show if name != item]
-    if not others or item is None or system is None:
+    if not others or item is None:
         return False
-    looked = f"select * from rows limit {_LOOKED}"
-    many = " or ".join(f"count(distinct {identifier(name)}) > 1" for name in others)
-    rows = data.table.query(
-        f"select count(*), count(*) filter (differ) from (select {many} as differ from ({looked})"
-        f" group by {identifier(item)} having count(distinct {identifier(system)}) > 1)"
-    )
-    items, differ = rows[0]
-    return not items or differ > 0
+    columns = ", ".join(map(identifier, (item, *others)))
+    outputs: dict[Any, list[Any]] = {}
+    for named, *cells in data.table.query(f"select {columns} from rows limit {_LOOKED}"):
+        outputs.setdefault(named, []).append(cells)
+    several = [cells for cells in outputs.values() if len(cells) > 1]
+    return not several or any(one != cells[0] for cells in several for one in cells)
 
 
 def blindness(names: Sequence[str]) -> str:
@@ -195,9 +189,6 @@ def _texts(data: Data, columns: Sequence[str]) -> list[str]:
 # What the table says in a few of its rows: names for the session, texts for whoever reads them.
 
 
-_NUMBERED = "file_row_number=true, hive_partitioning=false"
-
-
 class RowCells:
     """Cells of single rows, fetched when they are first asked for.
 
@@ -211,9 +202,6 @@ class RowCells:
         The columns that name a row; None where the table has no such column.
     show
         The columns that a reader sees.
-    file
-        What the session keeps of the same rows (`kept_rows`): there a few are found without reading
-        the others.
 
     Examples
     --------
@@ -229,11 +217,8 @@ class RowCells:
         item: str | None,
         system: str | None,
         show: Sequence[str],
-        *,
-        file: Path | None = None,
     ) -> None:
         self._table = data.table
-        self._file = file
         kinds = data.table.kinds
         named = [
             "null" if name is None else without_missing(name, kinds[name], ())
@@ -251,22 +236,12 @@ class RowCells:
         cells = ", ".join(
             f"{cell} as {name}" for cell, name in zip(self._columns, names, strict=True)
         )
-        numbered = self._numbered()
         listed = ", ".join(map(str, missing))
         for place, *found in self._table.query(
-            f"select place_, {cells} from ({numbered}) where place_ in ({listed})"
+            f"select place_, {cells} from (select *, row_number() over () - 1 as place_ from rows)"
+            f" where place_ in ({listed})"
         ):
             self._found[int(place)] = tuple(None if one is None else str(one) for one in found)
-
-    def _numbered(self) -> str:
-        """Return SQL for the rows with their numbers, from 0."""
-        if self._file is None:
-            return "select *, row_number() over () - 1 as place_ from rows"
-        cells = ", ".join(
-            f"{identifier(CELL + name)} as {identifier(name)}" for name in self._table.columns
-        )
-        name = literal(glob.escape(str(self._file)))  # DuckDB would expand a * in a name
-        return f"select {cells}, file_row_number as place_ from read_parquet({name}, {_NUMBERED})"
 
     def name(self, row: int) -> tuple[str | None, str | None]:
         """Return item and system of a row; None where the table has no such column or cell."""
@@ -283,8 +258,8 @@ class RowCells:
 
 
 _HELP = (
-    "s skip · u undo · n note · l list my answers · c 7 correct answer 7 · q stop (everything is"
-    " saved) · ? this help"
+    "s skip · n note · l list my answers · c 7 correct answer 7 · q stop (everything is saved)"
+    " · ? this help"
 )
 
 
@@ -316,27 +291,17 @@ def label_in_terminal(
     """
     given = 0
     earlier: Ask | None = None
-    first = work.session.head.readers[0]
-    _say(out, _HELP)
-    _say(out, work.blindness)
+    _say(out, _HELP, work.blindness)
     while True:
-        ask, earlier = earlier, None
+        ask = earlier or _next(work, reader, batch)
         if ask is None:
-            waiting = work.session.open_asks(reader)
-            if not waiting and reader == first:
-                if work.standing().stop is not None:
-                    _say(out, "Nothing more is needed.")
-                    return given
-                waiting = list(work.next(batch))
-            if not waiting:
-                _say(out, "Nothing is left to label.")
-                return given
-            ask = waiting[0]
+            more = work.standing().stop is None
+            _say(out, "Nothing is left to label." if more else "Nothing more is needed.")
+            return given
         [cells] = work.shown([ask])
         _say(out, f"\n{ask.number + 1} of {len(work.session.asks)}")
         for name, cell in zip(work.session.head.show, cells, strict=True):
-            _say(out, f"{name}:")
-            _say(out, _wrapped(cell))
+            _say(out, f"{name}:", _wrapped(cell))
         _say(out, f"{work.session.head.ask} {_choices(work)}")
         try:
             earlier = _one(work, ask.number, reader, lines, out)
@@ -345,14 +310,21 @@ def label_in_terminal(
         given += earlier is None
 
 
+def _next(work: Work, reader: str, batch: int | None) -> Ask | None:
+    """Return what this reader reads next, drawing a batch if the first has none left."""
+    waiting = work.session.open_asks(reader)
+    if not waiting and reader == work.session.head.readers[0] and work.standing().stop is None:
+        waiting = list(work.next(batch))
+    return waiting[0] if waiting else None
+
+
 def _one(work: Work, ask: int, reader: str, lines: Callable[[], str], out: TextIO) -> Ask | None:
     """Take one answer, or return the ask to show instead; EOFError where the reader stops."""
     began, note = time.monotonic(), ""
     while True:
         word = lines().strip()
         key, _, rest = word.lower().partition(" ")
-        rest = rest.strip()
-        if key in ("q", "quit") and not rest:
+        if word.lower() in ("q", "quit"):
             raise EOFError
         if word == "?":
             _say(out, _HELP)
@@ -360,16 +332,11 @@ def _one(work: Work, ask: int, reader: str, lines: Callable[[], str], out: TextI
             for one, answer in work.given(reader):
                 label = "skip" if answer.skipped else str(answer.label)
                 _say(out, f"{one.number + 1}: {one.item or one.row + 1}: {label}")
-        elif key == "c" and rest.isdecimal():
+        elif key == "c" and rest.strip().isdecimal():
             found = [one for one, _ in work.given(reader) if one.number == int(rest) - 1]
             if found:
                 return found[0]
             _say(out, f"You have not answered {rest}: l lists your answers.")
-        elif word.lower() == "u":
-            undone = work.undo(reader)
-            _say(out, "There is nothing to undo." if undone is None else "Undone.")
-            if undone is not None:
-                return work.session.asks[undone.ask]
         elif key in ("n", "note"):
             note = word.partition(" ")[2].strip() or lines().strip()
             _say(out, "The note goes with the answer.")
@@ -416,7 +383,8 @@ def _wrapped(cell: str) -> str:
     )
 
 
-def _say(out: TextIO, text: str) -> None:
+def _say(out: TextIO, *texts: str) -> None:
     # Cells are foreign: characters that steer a terminal are written out, line by line.
-    out.write("\n".join(harmless(line) for line in text.split("\n")) + "\n")
+    lines = [line for text in texts for line in text.split("\n")]
+    out.write("\n".join(map(harmless, lines)) + "\n")
     out.flush()

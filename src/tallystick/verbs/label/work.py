@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,7 +40,6 @@ from tallystick.sampling.stopping import (
     stop_reason,
 )
 from tallystick.sampling.tasks import (
-    RANDOM,
     LabelTask,
     Measure,
     Read,
@@ -74,13 +72,11 @@ class Work:
         task: LabelTask,
         session: Session,
         file: SessionFile | None,
-        *,
-        rows: Path | None = None,
     ) -> None:
         self.data, self.asked, self.task, self.session = data, asked, task, session
         self._file = file
         head = session.head
-        self.cells = RowCells(data, head.item, head.system, head.show, file=rows)
+        self.cells = RowCells(data, head.item, head.system, head.show)
         self.in_table: Mapping[int, Label] = {}
         """Labels of the table, by row: an item that has one need not be read again."""
         self._standing: Standing | None = None
@@ -137,7 +133,7 @@ class Work:
         budget = self.session.head.budget
         if budget is not None:
             missing = min(missing, (budget - len(self.session.asks)) // parts)
-        missing = min(missing, where.left)
+        missing = min(missing, where.progress.left)
         # The contested items are settled batch by batch, so a batch has to be finished first.
         if missing > 0 and not (waiting and self.task.claim == "best-of"):
             drawn = drawn_event(self.session, self.task, where, self.cells, missing)
@@ -249,14 +245,13 @@ def drawn_event(
             task = replace(task, rows=task.rows[:, where.best.live])
         return batch_event(session, task, cells, units=units, spread=spread, q=None)
     journal = journal_of(session, task.strata)
-    if session.head.options.get("rule") != RANDOM:
+    if not session.head.random:
         spread = _spread(task, where, journal)
     else:
-        if where.live.any() and not where.live.all():
-            measures = zip(task.measures, where.live, strict=True)
-            counts = [one.counts for one, live in measures if live and one.counts is not None]
-            if counts:
-                spread = np.any(counts, axis=0).astype(np.float64)
+        measures = zip(task.measures, where.live, strict=True)
+        counts = [one.counts for one, live in measures if live and one.counts is not None]
+        if counts and not where.live.all():
+            spread = np.any(counts, axis=0).astype(np.float64)
         whole = _whole_items(task, journal.item, where.live, rng, size)
         if whole is not None:
             return batch_event(session, task, cells, units=whole, spread=spread, q=None)
@@ -396,16 +391,12 @@ class Standing:
         Which numbers are not known to the precision asked for yet.
     winner
         Who is better, or the best within epsilon; None while that is open or not asked.
-    certain
-        Whether no further label can change the answer.
     progress
-        What the stop rules saw.
+        What the stop rules saw, and how many units can still be drawn.
     stop
         Why to stop, or None to go on.
     forecast
         At most about how many more labels; None where nothing can be forecast.
-    left
-        How many units can still be drawn.
     best
         Where the contest of several models stands.
     """
@@ -414,11 +405,9 @@ class Standing:
     measures: tuple[MeasureStanding, ...]
     live: NDArray[np.bool_]
     winner: str | None
-    certain: bool
     progress: LabelProgress
     stop: StopReason | None
     forecast: int | None
-    left: int
     best: BestOf | None = None
 
 
@@ -456,11 +445,9 @@ def standing(session: Session, task: LabelTask) -> Standing:
         measures=measures,
         live=np.array([need > 0 for need in needs or [1]], dtype=np.bool_),
         winner=winner,
-        certain=certain,
         progress=progress,
         stop=stop_reason(progress),
         forecast=0 if settled or certain or not left else more,
-        left=left,
         best=best,
     )
 
@@ -469,7 +456,7 @@ def _measures(session: Session, task: LabelTask, read: Read) -> tuple[MeasureSta
     """Return what is known of each number, by the rule of the session."""
     journal, known = journal_of(session, task.strata), apart_answers(session, task)
     alpha, found = session.head.alpha, list[Found]()
-    if session.head.options.get("rule") == RANDOM and task.shared is not None:
+    if session.head.random and task.shared is not None:
         found += shared_measures(task, read, known, alpha=alpha)
     else:
         found += [
@@ -493,10 +480,9 @@ def _missing(
         return [], []
     needs: list[int] = []
     told: list[int] = []
-    random = session.head.options.get("rule") == RANDOM
     for measure, one in zip(task.measures, measures, strict=True):
         labelled, items = read.n, task.strata.n_items
-        if random:
+        if session.head.random:
             labelled = int((measure.cells(task.strata, read.units) >= 0).sum())
             items = int(measure.cell_sizes(task.strata).sum())
         least = min(items, FIRST)
@@ -513,8 +499,7 @@ def _in_all(session: Session, task: LabelTask, needs: Sequence[int]) -> int:
 
     In sessions of the second version each need was counted in draws of all systems.
     """
-    random = session.head.options.get("rule") == RANDOM
-    apart = random and any(one.counts is not None for one in task.measures)
+    apart = session.head.random and any(one.counts is not None for one in task.measures)
     return sum(needs) if apart else max(needs)
 
 
@@ -531,7 +516,7 @@ def _measure(
     apart = apart_of(known, measure, task)
     own = OwnUnits(measure=measure, apart=apart, part=1.0)
     guess, inside = measure.guess, np.ones(read.n, np.bool_)
-    if session.head.options.get("rule") == RANDOM:
+    if session.head.random:
         # Any draw at random is one of the units that count, so these are a journal of their own.
         own = own_units(task, measure, apart)
         inside = measure.cells(task.strata, read.units) >= 0

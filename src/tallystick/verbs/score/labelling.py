@@ -190,7 +190,7 @@ def _difference(
         raise InputError(
             f"goal difference compares two systems on the same items, and there are {len(names)}:"
             " name the columns of systems and items (--system, --item), or ask for the best of"
-            " several (--goal best)"
+            " several (--question best)"
         )
     rows = _rows(data, outputs)
     chance = outputs.mean_grade

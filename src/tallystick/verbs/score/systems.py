@@ -21,8 +21,8 @@ from tallystick.stats.adverse_binary import Ends, Population, graded_strata, vot
 from tallystick.stats.certified import (
     LabelRange,
     Levels,
-    certified_mean_levels,
-    certified_share_levels,
+    certified_mean,
+    certified_shares,
     label_range,
 )
 from tallystick.stats.few_labels import FewLabels, Rows, fit
@@ -211,7 +211,7 @@ def system_strata(outputs: GradePanel) -> Ints:
 
 def certified(outputs: GradePanel, s: int, question: ScoreQuestion, alpha: float) -> Interval:
     """Return the exact interval of one system."""
-    _, low, high = certified_levels(outputs, s, question)(np.array([alpha]))
+    low, high = certified_levels(outputs, s, question)(np.array([alpha]))
     method = "hypergeometric" if outputs.pass_fail else "betting with a control variate"
     return Interval(float(low[0]), float(high[0]), 1 - alpha, "exact", None, method)
 
@@ -227,7 +227,7 @@ def certified_levels(outputs: GradePanel, s: int, question: ScoreQuestion) -> Le
             np.bincount(codes[used], weights=held.counts[used], minlength=3).astype(np.float64)
             for used in (every, held.known, held.truth == 1)
         )
-        return certified_share_levels(sizes, labelled, passes, population=population)
+        return certified_shares(sizes, labelled, passes, population=population)
 
     # An entry that stands for several outputs with one grade is that many labels. The order of the
     # draw is not known, so a random one stands for it.
@@ -235,7 +235,7 @@ def certified_levels(outputs: GradePanel, s: int, question: ScoreQuestion) -> Le
     held = replace(held, counts=np.ones(len(held.truth)))
     chosen = np.flatnonzero(held.known)
     chosen = chosen[as_rng(question.seed).permutation(chosen.size)]
-    return certified_mean_levels(
+    return certified_mean(
         held.truth[chosen], held.consensus[chosen], held.consensus, population=population
     )
 
