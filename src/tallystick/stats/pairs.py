@@ -255,22 +255,22 @@ def pairs_of_items(
     joint, how, adjusted, counts = _within(joint, limit), "step-down max-T", tests.adjusted_p, None
     if binary:
         counts = discordance(sums, products, n)
-        own, p_value = _of_counts(*counts, n, alpha, certified)
+        alone, p_value = _of_counts(*counts, n, alpha, certified)
     elif certified and np.isfinite(limit):
-        own, p_value = empirical_bernstein(tests.difference, variance, n, limit, alpha)
+        alone, p_value = empirical_bernstein(tests.difference, variance, n, limit, alpha)
         each, _ = empirical_bernstein(tests.difference, variance, n, limit, alpha / first.size)
         joint, how, adjusted = replace(each, level=1 - alpha), "Holm", holm(p_value)
     else:
-        own, p_value = _of_scores(tests.difference, variance, n, width, alpha, flat)
+        alone, p_value = _of_scores(tests.difference, variance, n, width, alpha, flat)
         if np.isfinite(limit):
-            own = _within(replace(own, guarantee="approximate", assumption=None), limit)
+            alone = _within(replace(alone, guarantee="approximate", assumption=None), limit)
     # The draws are those of a normal law; what is told apart must be told apart by its own test
     # too.
     adjusted = np.maximum(adjusted, p_value)
     return pair_table(
         (first, second),
         tests.difference,
-        (own, joint),
+        (alone, joint),
         p_value,
         (how, adjusted),
         counts=counts,

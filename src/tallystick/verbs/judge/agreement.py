@@ -407,8 +407,6 @@ def position_bias(
     >>> [(one.name, round(one.lean, 3)) for one in found.judges]
     [('gpt', 0.2), ('llm', 0.005)]
     """
-    if recorded not in (None, "answer", "position"):
-        raise InputError(f"recorded must be 'answer' or 'position', got {recorded!r}")
     panel = Panel.of(votes, voters=[one for pair in pairs for one in pair], never_true=ties)
     panel.require_binary("position_bias")
     panel.require_items("position_bias")
