@@ -345,7 +345,7 @@ def self_consistency(votes: Tally, *, repeats: Sequence[str], alpha: float = 0.0
     --------
     >>> votes = Tally.of({"run1": [0, 0, 1, 1], "run2": [0, 0, 1, 0], "run3": [0, 0, 1, 1]})
     >>> found = self_consistency(votes, repeats=["run1", "run2", "run3"])
-    >>> found.consistent, round(found.best_accuracy, 3)
+    >>> found.judges[0].consistent, round(found.judges[0].best_accuracy, 3)
     (0.75, 0.917)
     """
     if len(repeats) < 2:
