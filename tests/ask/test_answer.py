@@ -152,7 +152,7 @@ def test_a_killed_run_resumes_and_says_what_was_paid_twice(tmp_path):
     with serving(delay=0.02) as api:
         command = [sys.executable, "-m", "tallystick", "ask", "t.csv", "--api", api.url]
         command += ["--request", json.dumps(HTTP["request"]), "--journal", "j", "--as", "x"]
-        command += ["--concurrency", "4", "--json"]
+        command += ["--json"]
         for lines in (40, 120):
             process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
             deadline = time.monotonic() + 60

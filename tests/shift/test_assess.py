@@ -59,6 +59,21 @@ def test_every_strategy_estimates_the_same_change(items, new, strategy):
     assert np.mean(found) == pytest.approx(truth, abs=4 * np.std(found) / np.sqrt(20) + 1e-12)
 
 
+def test_old_answers_that_foretell_nothing_add_no_spread_of_their_own():
+    draw = np.random.default_rng(1)
+    truth, old = draw.integers(0, 3, (2, 400))
+    items = Items.of(truth, old=old)
+    new = np.where(draw.random(400) < 0.95, 0, old)
+    right, wrong = [], []
+    for seed in range(20):
+        asked = np.random.default_rng(seed).permutation(400)[:100]
+        change = (new == truth).astype(int) - (old == truth)
+        found = assess(items, Strata(np.zeros(400, int)), Answers.of(asked, new[asked]))
+        right.append(found.accuracy_change.estimate - change.mean())
+        wrong.append(change[asked].mean() - change.mean())
+    assert np.mean(np.square(right)) < 0.7 * np.mean(np.square(wrong))
+
+
 def test_too_few_answers_are_refused(items):
     with pytest.raises(NotIdentifiable, match="only 1"):
         assess(items, Strata(items.truth), Answers.of([0, 1], [0, FAILED]))

@@ -281,6 +281,16 @@ def parse_json(text: str, what: str) -> Json:
     return value
 
 
+def request_of(given: str | Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the request that the user gives, as text, as a file or as the value itself."""
+    if not isinstance(given, str):
+        return dict(given or {})
+    value = parse_json(text_or_file(given), "the request (--request)")
+    if not isinstance(value, dict):
+        raise InputError('the request (--request) must be a JSON object such as {"top_p": 0.9}')
+    return value
+
+
 def parse_path(path: str) -> tuple[str | int, ...]:
     """Return the steps of a JSONPath of names and positions, e.g. ``$.choices[0].text``.
 

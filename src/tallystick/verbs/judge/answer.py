@@ -205,7 +205,7 @@ def _numbered(order: list[int], rows: int) -> list[int | None]:
     return found
 
 
-def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
+def cases_of(result: Result, data: Data) -> Cases | None:
     """Return labelled items that at least one judge got wrong, those most got wrong first; without
     labels, those on which they are most divided.
     """
@@ -234,7 +234,7 @@ def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
             f"At least one judge is wrong on {len(listed):,} of {labelled:,} labelled items,"
             f" most judges on {most:,}."
         )
-    return gather(data, listed, title="Items", line=line, texts=texts)
+    return gather(data, listed, title="Items", line=line)
 
 
 def _wrong(row: int, votes: Sequence[tuple[str, Any]], true: Any) -> tuple[float, Found] | None:

@@ -226,8 +226,7 @@ def design(
         What is known of the items, and how many questions there are.
     strategy
         ``ours`` (old answers make the strata, flips lead the last three tenths of the budget),
-        ``masa`` (the paper's Algorithm 1 chooses), or ``uniform``. The old answer is subtracted
-        item by item under each.
+        ``masa`` (the paper's Algorithm 1 chooses), or ``uniform``.
     random_first
         This many questions go in uniformly random order: what a sequential gate needs. ``ours``
         only.
