@@ -18,8 +18,9 @@ from tallystick.clients.client import (
 from tallystick.clients.journal import Journal, JournalEntry, key_of
 from tallystick.clients.question import ClientQuestion
 from tallystick.clients.reading import UNREAD
-from tallystick.errors import BudgetError
+from tallystick.errors import BudgetError, InputError
 from tallystick.results import Json, to_json
+from tallystick.table import Data, whole
 
 # Seconds that a server may ask to wait, and doublings of the pause before a retry.
 PATIENCE, DOUBLINGS = 600.0, 6
@@ -213,6 +214,30 @@ class Questions:
     labels: tuple[str, ...] | None
     question: ClientQuestion
 
+    @classmethod
+    def of(
+        cls, data: Data, question: ClientQuestion, *, labels: Sequence[str], added: Sequence[str]
+    ) -> Questions:
+        """Ask about every row of *data* once; refuse names of columns that it has already."""
+        columns, item = client_columns(data), data.roles.item
+        for name in added:
+            if name in columns:
+                raise InputError(
+                    f"{data.source} has a column {name!r} already: give the new one another name"
+                    " (--as)"
+                )
+        cells = data.cells(*columns)
+        names = [str(n if item is None else whole(cells[item][n])) for n in range(data.n_rows)]
+        if len(set(names)) != len(names):
+            names = [f"{name} (row {n})" for n, name in enumerate(names)]
+        return cls(
+            names=names,
+            rows=[{name: cells[name][n] for name in columns} for n in range(data.n_rows)],
+            draws=1,
+            labels=tuple(labels) or None,
+            question=question,
+        )
+
     @property
     def questions(self) -> list[tuple[int, int]]:
         """Every (row, draw), the first draw of every row first."""
@@ -243,6 +268,11 @@ class Gathered:
     failed: int
     reused: int
     journal: Journal
+
+
+def client_columns(data: Data) -> tuple[str, ...]:
+    """Return the columns that a client is given, and that a template may name."""
+    return tuple(name for name in data.table.columns if name not in data.table.left_out)
 
 
 Confirm = Callable[[int, Callable[[int], int]], None]
