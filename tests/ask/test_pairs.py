@@ -54,7 +54,7 @@ def test_words_that_name_neither_side_are_unread_with_the_way_out(tmp_path, monk
     assert result.unread == 4
     assert "as one of A, B, tie" in result.warnings[0]
     assert "--labels" in result.warnings[0]
-    assert "add --journal FILE" in result.warnings[0]
+    assert "--journal FILE keeps" in result.warnings[0]
 
 
 def test_a_prompt_of_a_pair_must_show_both_answers():

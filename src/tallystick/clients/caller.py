@@ -108,17 +108,18 @@ class Caller:
     async def _tried(self, key: str, item: int) -> tuple[Reply, dict[str, Any]]:
         """Ask until it is answered or given up, waiting longer each time."""
         limits = self._limits
-        for attempt in range(limits.attempts):
+        attempt = 0
+        while True:
             try:
                 return await self._once(key, item)
             except Fault as fault:
-                if not fault.retry or attempt + 1 == limits.attempts:
+                attempt += 1
+                if not fault.retry or attempt >= limits.attempts:
                     raise
                 # Where the server asks for a pause, everybody waits before the next request.
                 if fault.wait is None:
-                    pause = limits.wait * 2 ** min(attempt, DOUBLINGS)
+                    pause = limits.wait * 2 ** min(attempt - 1, DOUBLINGS)
                     await asyncio.sleep(pause + random.random() * limits.wait)
-        raise AssertionError("there is at least one attempt")
 
     async def _once(self, key: str, item: int) -> tuple[Reply, dict[str, Any]]:
         loop = asyncio.get_running_loop()
@@ -168,14 +169,11 @@ class Caller:
         """Count a failed item; return why to ask no more, if that is so."""
         reason = self.journal.redact(str(fault))
         self._failures += 1
-        if fault.fatal:
-            return ClientError(f"{reason}; stopped at once, nothing answered is lost")
-        if not self._worked and self._failures >= min(self._limits.breaker, 2):
+        if not self._worked and (fault.fatal or self._failures >= min(self._limits.breaker, 2)):
             return ClientError(f"{reason}, and nothing was answered before: check the address")
-        if self._failures >= self._limits.breaker:
+        if fault.fatal or self._failures >= self._limits.breaker:
             return ClientError(
-                f"{self._failures} items failed in a row, the last because {reason}: stopped,"
-                " nothing answered is lost"
+                f"{reason}: stopped after {self._failures} failed items, nothing answered is lost"
             )
         return None
 

@@ -25,6 +25,7 @@ from tallystick.errors import FileError, InputError
 from tallystick.results import Result
 from tallystick.table import Capability, Data, Door, answered, check_ending, whole, write_csv
 from tallystick.verbs.ask.result import (
+    READ_AGAIN,
     AskQuestion,
     AskResult,
     Cost,
@@ -32,7 +33,6 @@ from tallystick.verbs.ask.result import (
     before,
     demo,
     left_warnings,
-    read_again,
 )
 
 
@@ -59,8 +59,6 @@ def evaluate(source: Any, **options: Any) -> AskResult:
 
 def answer(data: Data, question: AskQuestion) -> AskResult:
     """Ask and add the column. All that can be wrong is found before a call is paid for."""
-    if question.api is None:
-        raise InputError("name the API to ask (--api)")
     plan, columns = _prepared(data, question), client_columns(data)
     client = client_of(question, columns=columns, labels=plan.labels or ())
 
@@ -190,7 +188,7 @@ def _result(
                 unread,
                 answers=answers,
                 labels=plan.labels or (),
-                way=read_again(listed=plan.labels is not None, kept=question.journal is not None),
+                way=READ_AGAIN,
             ),
             *left_warnings(failed=came.failed, unasked=unasked, limit=question.max_cost),
             *usage_warnings(came.journal.usage),
@@ -229,8 +227,7 @@ def _paired(
 
 def item_columns(result: Result, data: Data) -> Mapping[str, Any]:
     """Return the table with the new columns."""
-    if not isinstance(result, AskResult) or not result.table:
-        raise InputError("nothing was asked, so there are no items to write (--items-out)")
+    assert isinstance(result, AskResult)
     return result.table
 
 

@@ -31,7 +31,7 @@ from tallystick.clients import (
     unread_warnings,
     usage_warnings,
 )
-from tallystick.errors import FileError, FormatError, InputError
+from tallystick.errors import FileError, FormatError
 from tallystick.results import Figure, Interval, Result, Unit, Unknown, to_json
 from tallystick.table import Capability, Data, Door, answered, option, whole, write_csv
 from tallystick.verbs.shift.noise import old_noise
@@ -120,8 +120,6 @@ def baseline(source: Any, **options: Any) -> BaselineResult:
 
 def answer(data: Data, question: BaselineQuestion) -> BaselineResult:
     """Ask every item K times, and say how good and how noisy the API is."""
-    if question.api is None:
-        raise InputError("name the API to measure (--api)")
     truth = data.roles.truth
     words = data.label_lists(truth)[truth] if truth is not None else []
     labels = tuple(str(whole(label)) for label in data.rules.labels) or tuple(
