@@ -7,7 +7,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.registry import summary
-from tallystick.report import page
+from tallystick.report import page_of
 from tallystick.results import Figure, Needed, Result, to_json
 from tallystick.table import scan
 from tallystick.verbs.audit import AuditResult, audit
@@ -150,7 +150,7 @@ def test_every_question_is_a_part_with_its_own_table_on_the_page():
         ("judge", False),
         ("shift", True),
     ]
-    text = page(result).replace("\xa0", " ")
+    text = page_of(result).replace("\xa0", " ")
     assert (
         text.index(">large is the best of four models", text.index("<h1"))
         < text.index(result.result_parts()[0].short.replace("\xa0", " "))

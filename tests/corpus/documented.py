@@ -222,7 +222,6 @@ PAGES = [
         " --recorded answer",
     ),
     (trusted, "judge runs.csv --judges 'run*' --method self-consistency"),
-    (trusted, "judge votes.csv --truth gold --certified"),
     (trusted, f"label plan votes.csv {JUDGES}"),
     (asked, "score votes.csv --system bot --item question --truth human"),
     (

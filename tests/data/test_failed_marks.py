@@ -2,7 +2,6 @@ import pytest
 
 from tallystick import compare
 from tallystick.errors import InputError
-from tallystick.table.numbers import failed_marks
 
 TABLE = {
     "id": list(range(40)),
@@ -21,8 +20,3 @@ def test_a_failed_call_among_right_and_wrong_is_asked_about_with_both_ways_out(o
     counted = compare(TABLE, never_true=("error",), **options)
     assert counted.n_items == 40
     assert {row.name: row.score for row in counted.models} == {"old": 0.5, "new": 0.5}
-
-
-def test_words_without_a_family_of_right_and_wrong_are_not_asked_about():
-    assert failed_marks(["spam", "ham", "error"]) is None
-    assert failed_marks(["yes", "no", "NA"]) is None

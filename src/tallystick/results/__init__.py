@@ -38,6 +38,7 @@ from tallystick.results.numbers import (
     plural,
     points,
     points_interval,
+    shorten,
     shown_difference,
     value_text,
 )

@@ -11,6 +11,7 @@ it is as wide as a plus and lines up with it; pass ``minus="-"`` for text that a
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Context, Decimal
@@ -255,6 +256,23 @@ def harmless(text: str) -> str:
     return "".join(
         sign if sign.isprintable() or sign in _SPACES else repr(sign)[1:-1] for sign in text
     )
+
+
+def shorten(text: str, most: int = 48) -> str:
+    r"""Return *text* on one line of at most *most* characters, without direction marks.
+
+    >>> shorten("a" * 60, 5)
+    'aaaa…'
+    >>> shorten("evil\u202etxt\nnext")
+    'eviltxt next'
+    """
+    plain = "".join(
+        sign for sign in text[: 4 * most] if unicodedata.category(sign) not in ("Cf", "Cs", "Co")
+    )
+    line = " ".join(
+        "".join(" " if unicodedata.category(sign) == "Cc" else sign for sign in plain).split()
+    )
+    return line if len(line) <= most and len(text) <= 4 * most else line[: most - 1] + "…"
 
 
 def flat(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:

@@ -320,6 +320,8 @@ class Section:
         Pictures above the table.
     notes
         Sentences below it.
+    at_once
+        Whether a terminal shows the table too, below that of the first section.
     """
 
     title: str
@@ -328,6 +330,7 @@ class Section:
     units: Mapping[str, Unit] = field(default_factory=dict)
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
+    at_once: bool = False
 
 
 @dataclass(frozen=True)

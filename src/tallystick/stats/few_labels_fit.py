@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
-from tallystick.stats.exact_tails import at_least, whole
+from tallystick.stats.exact_tails import at_least, one_per, whole
 from tallystick.stats.intervals import Floats
 
 Codes: TypeAlias = NDArray[np.intp]
@@ -327,13 +327,11 @@ def check_labels(y: ArrayLike, pass_fail: bool) -> Floats:
     """Return the labels, or refuse what is not on the declared scale."""
     values = np.asarray(y, dtype=np.float64)
     given = values[~np.isnan(values)]
-    if values.ndim != 1:
-        raise InputError(f"y must hold one label per row, got shape {values.shape}")
-    if ((given < 0) | (given > 1)).any():
-        raise InputError(f"y must be in [0, 1] or NaN, got {given[(given < 0) | (given > 1)][0]}")
-    if pass_fail and not np.isin(given, (0.0, 1.0)).all():
-        wrong = given[~np.isin(given, (0.0, 1.0))][0]
-        raise InputError(f"y must be 0 or 1 for pass_fail, got {wrong}")
+    one_per("row", values.size, y=values)
+    wrong = (given < 0) | (given > 1) | (pass_fail & ~np.isin(given, (0.0, 1.0)))
+    if wrong.any():
+        scale = "0 or 1 for pass_fail" if pass_fail else "in [0, 1] or NaN"
+        raise InputError(f"y must be {scale}, got {given[wrong][0]}")
     return values
 
 
@@ -342,8 +340,7 @@ def _column(name: str, values: ArrayLike | None, size: int, keep: Codes | None =
         return np.ones(size)
     found = np.asarray(values, dtype=np.float64)
     found = found if keep is None or found.ndim != 1 else found[keep[keep < found.size]]
-    if found.shape != (size,):
-        raise InputError(f"{name} must hold one number per row, got shape {found.shape}")
+    one_per("row", size, **{name: found})
     return found
 
 
@@ -358,8 +355,7 @@ def _units(rows: Rows, keep: Codes) -> Codes:
     if rows.item is None:
         return np.arange(keep.size)
     array, size = np.asarray(rows.item), np.asarray(rows.y).size
-    if array.shape != (size,):
-        raise InputError(f"item must hold one code per row, got shape {array.shape}")
+    one_per("row", size, item=array)
     return np.asarray(np.unique(array[keep], return_inverse=True)[1])
 
 

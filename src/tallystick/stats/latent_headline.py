@@ -32,7 +32,6 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.latent_model import (
     Expectation,
@@ -103,8 +102,6 @@ def blend(fit: UnreadableFit, *, pull: float, ratio: float | Unknown) -> Headlin
 
     *ratio* is the measured misfit, or why there is none: that decides where the pull leads.
     """
-    if not 0 <= pull <= 1:
-        raise InputError(f"pull must be in [0, 1], got {pull!r}")
     others = majority_of_others(fit.votes, fit.n_labels)
 
     # Each table is divided by its own total first: the others can grade fewer items of a judge than

@@ -195,9 +195,6 @@ def _first_line(error: BaseException) -> str:
 _LOOKED = 60
 """Rows of a sheet among which its header is looked for."""
 
-_FEW = 8
-"""Rows below a header that show whether its words are names."""
-
 
 def as_csv(file: File) -> File:
     """Return the sheet of a workbook as a CSV file in the scratch folder.
@@ -252,37 +249,19 @@ def _sheet_as_csv(file: File) -> File:
 
 def _refuse_titles(sheet: Any, name: str) -> None:
     """Refuse a sheet whose first rows are a title: the header would be read as a row of cells."""
-    rows = [
-        ["" if cell is None else str(cell).strip() for cell in row]
-        for row in sheet.iter_rows(max_row=_LOOKED, values_only=True)
-    ]
-    filled = [sum(map(bool, row)) for row in rows]
+    rows = sheet.iter_rows(max_row=_LOOKED, values_only=True)
+    filled = [sum(bool(str(cell or "").strip()) for cell in row) for row in rows]
     widest = max(filled, default=0)
     header = next((k for k, cells in enumerate(filled) if cells == widest), 0)
     above = [cells for cells in filled[:header] if cells]
     if not above:
         return
     # Blank cells in a header are common; a title fills one cell or two.
-    narrow = widest >= 3 and 2 * max(above) <= widest
-    if narrow or _are_names(rows[header], rows[header + 1 :]):
+    if widest >= 3 and 2 * max(above) <= widest:
         raise FileError(
             f"{name}: the header of sheet {sheet.title!r} seems to be in row {header + 1}, below a"
             " title. Remove the rows above it"
         )
-
-
-def _are_names(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Say whether a row looks like the names of the columns: words that differ, and that no cell
-    below them repeats, as the labels of a row of votes would.
-    """
-    words = [cell for cell in row if cell]
-    if len(words) < 2 or len(set(words)) < len(words) or len(below) < _FEW:
-        return False
-    if any(word.replace(".", "", 1).lstrip("-").isdigit() for word in words):
-        return False
-    return not any(
-        cell and cell == other for under in below for cell, other in zip(row, under, strict=False)
-    )
 
 
 def _text(cell: Any) -> str:

@@ -12,9 +12,10 @@ from tallystick.errors import InputError, UsageError, meant
 from tallystick.table.data import Data
 from tallystick.table.engines import (
     fetch,
-    first_repeat_in,
     is_lazy,
-    sampled,
+    lazily,
+    row_count,
+    rows_fit,
 )
 from tallystick.table.meaning import LabelRules, one_spelling
 from tallystick.table.numbers import unmatched, unmatched_labels, with_plain_numbers
@@ -22,7 +23,6 @@ from tallystick.table.reading import with_reading
 from tallystick.table.reading_decide import (
     decide,
     decide_counts,
-    is_long,
     majority,
 )
 from tallystick.table.reading_facts import draw
@@ -50,7 +50,7 @@ from tallystick.table.scanning import scan
 from tallystick.table.session import SESSIONS, Session
 from tallystick.table.session_rows import join_session
 from tallystick.table.shapes import chosen_metric, find_outputs
-from tallystick.table.sources import check_names, missing_column
+from tallystick.table.sources import check_names
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 from tallystick.table.truth import join_old, join_truth
@@ -59,8 +59,11 @@ from tallystick.table.weights import ask_about_counts, settle, without_copies, w
 _LAYOUT = tuple(one.name for one in fields(Layout))
 _RULES = tuple(one.name for one in fields(LabelRules))
 
-_SAMPLE = 50_000
-"""Rows of a frame in another engine that are looked at; a frame of no more rows is read whole."""
+_FEW_ROWS = 50_000
+"""Rows up to which a frame of another engine is fetched: that is faster than a second job."""
+
+_COUNTED = frozenset({"judges", "models", "weak", "prediction", "system", "truth", "by"})
+"""Roles of columns that can be counted as they are; others need rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,6 +159,7 @@ def _settled(data: Data, door: Door) -> Data:
 def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: LabelRules) -> Data:
     """Open a source and decide about it."""
     named = roles
+    held: Table | Tally
     runs = _runs(source, layout, roles) if door is not None and door.runs else None
     graded = log_outputs(source, layout, roles) if door is not None and door.outputs else None
     if graded is not None:
@@ -170,14 +174,14 @@ def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: L
         held = read_runs(runs, layout, roles, missing=rules.missing)
         # What is ignored in the files is gone by now, and need not be a run.
         ignore = [one for one in _several(layout.ignore) if fnmatch.filter(held.columns, one)]
-        layout = replace(layout, ignore=tuple(ignore), declared=())
+        layout = replace(layout, ignore=tuple(ignore))
         # The columns of the files are gone: what they said is in the table that they make.
         roles = replace(roles, item=None, truth=None)
     else:
         if door is not None and door.runs and layout.metric is not None:
             # One table with a row per item and model: the metric is the column to compare.
             layout = replace(layout, vote=layout.metric, metric=None)
-        held = _opened(source, layout)
+        held, roles = _opened(source, door or Door(), roles, layout)
         if door is not None and door.runs and isinstance(held, Table):
             held, layout = chosen_metric(held, layout)
         if layout.metric is not None and isinstance(held, Table) and held.metric is None:
@@ -200,16 +204,9 @@ def _decided(
     held: Any, door: Door, roles: Roles, layout: Layout, rules: LabelRules, name: str
 ) -> Data:
     """Decide what the columns are of whatever was opened."""
-    if layout.declared and isinstance(held, Tally | Table):
-        columns = held.names if isinstance(held, Tally) else held.columns
-        for column in layout.declared:
-            if not fnmatch.filter(columns, column) and column not in columns:
-                raise InputError(missing_column(column, columns, getattr(held, "source", name)))
     if isinstance(held, Tally):
         return _spelled(_counted(held, door, roles, layout, rules, name), door)
-    if isinstance(held, Table):
-        return _whole(held, door, roles, layout, rules)
-    return _lazy(held, door, roles, layout, rules)
+    return _whole(held, door, roles, layout, rules)
 
 
 def _how(data: Data, named: Roles, layout: Layout) -> dict[str, How]:
@@ -266,21 +263,44 @@ def _several(value: Any) -> tuple[Any, ...]:
     )
 
 
-def _opened(source: Any, layout: Layout) -> Any:
-    """Return a Table, a Tally or a lazy frame."""
+def _opened(source: Any, door: Door, given: Roles, layout: Layout) -> tuple[Table | Tally, Roles]:
+    """Return a table or a tally, and the roles that it has columns for."""
     if isinstance(source, Table | Tally):
-        return source
+        return source, given
     paths = [source] if isinstance(source, str | Path) else source
     if isinstance(paths, Sequence) and len(paths) == 1 and str(paths[0]).endswith(".tally"):
-        return Tally.load(paths[0])
+        return Tally.load(paths[0]), given
     if layout.run:
         raise InputError(
             "run (--run NAME=FILE) gives the results of one model, and this verb reads one table:"
             " give the table itself"
         )
     if is_lazy(source):
-        return source
-    return scan(source, delimiter=layout.delimiter, metric=layout.metric)
+        return _of_engine(source, door, given, layout)
+    return scan(source, delimiter=layout.delimiter, metric=layout.metric), given
+
+
+def _of_engine(frame: Any, door: Door, given: Roles, layout: Layout) -> tuple[Table | Tally, Roles]:
+    """Return the rows of a frame of another engine: the columns that the caller names, or all.
+
+    Where the named columns of a large frame are all that is needed and counts are enough, or its
+    rows do not fit into memory, the engine counts them and only counts come back.
+    """
+    columns = tuple(lazily(frame).collect_schema())
+    roles = assign(
+        ColumnNames(columns=columns, source="the frame"), _named(given, door, layout), coerce=True
+    )
+    used = roles.columns()
+    others = {role for role in ALL_ROLES if getattr(roles, role)} - _COUNTED - {"item"}
+    reshaped = layout.judge or layout.vote or layout.truth_file or layout.old_file
+    if not (door.want and getattr(roles, door.want)) or reshaped:
+        used = columns
+    elif not others and row_count(frame) > _FEW_ROWS:
+        from_counts = door.want in ("judges", "weak") and not door.outputs and roles.item is None
+        if from_counts or not rows_fit(frame, used):
+            counted = roles.columns(*_COUNTED)
+            return Tally.of(frame, columns=counted, apart=counted), replace(roles, item=None)
+    return replace(scan(fetch(frame, used)), source="the frame"), given
 
 
 def _name(source: Any) -> str:
@@ -294,6 +314,10 @@ def _whole(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelR
         table = without_summary(table, given)
     if door.outputs or (door.want == "models" and given.truth is None):
         table = with_plain_numbers(table, rules.missing)
+    judge = None if door != Door() or table.known else _column_of_judges(table, layout)
+    if judge is not None:
+        votes = Door(verb="judge", want="judges")
+        return _tabled(table, votes, given, replace(layout, judge=judge), rules)
     return _spelled(_tabled(table, door, given, layout, rules), door)
 
 
@@ -306,11 +330,6 @@ def _spelled(data: Data, door: Door) -> Data:
 def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
     """Decide about a table, in one order: outputs, truth file, shape, roles, items, defaults."""
     table, given, session = _joined(table, door, given, layout)
-    absent = given.truth if layout.truth_elsewhere and given.truth not in table.columns else None
-    if absent is not None:
-        note = f"{table.source} has no column {absent!r}: the truth is that of"
-        table = replace(table, notes=(*table.notes, f"{note} {layout.truth_elsewhere}"))
-        given = replace(given, truth=None)
     # A pivoted table has columns that are not here yet: what is not found is refused further down.
     left = _several(layout.ignore)
     aside = [name for name in table.columns if any(fnmatch.fnmatchcase(name, one) for one in left)]
@@ -319,15 +338,11 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         roles = assign(table, given, coerce=rules.coerce)
         return Data(held=table, roles=roles, rules=rules, source=table.source, notes=table.notes)
     if door.verb and not table.known:
-        truth = "named" if session is not None or absent is not None else "any"
-        data = _by_rules(table, door, given, layout, rules, truth == "any")
-        return replace(data, truth_elsewhere=absent, session=session)
-    if door == Door() and not table.known and _is_named_long(table, layout):
-        counted = Door(verb="judge", want="judges")
-        return _by_rules(table, counted, given, replace(layout, shape="long"), rules, True)
+        data = _by_rules(table, door, given, layout, rules, session is None)
+        return replace(data, session=session)
     # What a source knows of itself, such as which columns are runs, is not looked for.
     table_roles = assign(table, _by_name(_as_known(given, table), table, door), coerce=rules.coerce)
-    table, roles, notes = _with_items(table, table_roles, door, layout)
+    table, roles, notes = _with_items(table, table_roles, door)
     notes = (*table.notes, *notes, *_unmatched(table, roles, rules, door))
     unused: Mapping[str, str] | None = None if door.want is None else {}
     return Data(
@@ -336,21 +351,23 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         rules=rules,
         source=table.source,
         notes=notes,
-        truth_elsewhere=absent,
         session=session,
         unused=unused,
         long=table.long,
     )
 
 
-def _is_named_long(table: Table, layout: Layout) -> bool:
-    """Say whether each row is one vote: the caller says so, or all three columns are called so."""
-    if layout.shape != "auto" or layout.judge or layout.vote:
-        return layout.shape != "wide"
-    columns = {plain(name) for name in table.columns}
+def _column_of_judges(table: Table, layout: Layout) -> str | None:
+    """Return the column of judges where each row is one vote: the caller says so, or items, judges
+    and votes are all called so.
+    """
+    columns = {plain(name): name for name in table.columns}
     votes = (*VOTE_TIERS[0], *VOTE_TIERS[1])
-    held = [columns & {*names} for names in (ROLE_NAMES["item"], ROLE_NAMES["judge"], votes)]
-    return all(held) and not columns & {*ROLE_NAMES["system"]}
+    names = (ROLE_NAMES["item"], ROLE_NAMES["judge"], votes)
+    called = all(columns.keys() & {*one} for one in names)
+    if layout.vote is None and (not called or columns.keys() & {*ROLE_NAMES["system"]}):
+        return layout.judge
+    return layout.judge or next((columns[one] for one in names[1] if one in columns), None)
 
 
 def _by_rules(
@@ -366,25 +383,15 @@ def _by_rules(
     roles = assign(table, found.roles, coerce=rules.coerce)
     if layout.ignore:
         expand(layout.ignore, table, roles.holders())
-    repeats = door.repeats or layout.rows_are_items
     grades = door.outputs and len(roles.systems) != 2
     beside = roles.columns("system", "criterion") if door.outputs else ()
-    if (grades or not repeats) and roles.count is None:
+    if (grades or not door.repeats) and roles.count is None:
         table, said = without_copies(table, roles, beside)
         notes = (*notes, *said)
     if roles.item is not None:
-        find_item(table, roles, repeats=repeats)
-    return Data(
-        held=table,
-        roles=roles,
-        rules=rules,
-        source=table.source,
-        notes=(*table.notes, *notes, *found.notes, *_unmatched(table, roles, rules, door)),
-        unused=found.unused,
-        how=found.how,
-        long=table.long,
-        looked=None if found.sample is None or table is not found.table else (table, found.sample),
-    )
+        find_item(table, roles, repeats=door.repeats)
+    notes = (*table.notes, *notes, *found.notes, *_unmatched(table, roles, rules, door))
+    return replace(found, held=table, roles=roles, source=table.source, notes=notes)
 
 
 def _joined(
@@ -412,7 +419,14 @@ def asked_of(door: Door, given: Roles, *, truth: bool = True) -> Asked:
     # Two systems of which every vote prefers one: the votes are labels.
     verb = "judge" if len(given.systems) == 2 and door.outputs else door.verb
     want = door.want or "judges"
-    return Asked(verb=verb, want=want, reads=door.reads, truth=truth, collects=door.collects)
+    return Asked(
+        verb=verb,
+        want=want,
+        reads=door.reads,
+        long=door.pivots,
+        truth=truth,
+        collects=door.collects,
+    )
 
 
 def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tuple[str, ...]:
@@ -426,15 +440,12 @@ def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tup
     return (*notes, *unmatched(table, list(roles.models), words, option="--never-true"))
 
 
-def _with_items(
-    table: Table, roles: Roles, door: Door, layout: Layout
-) -> tuple[Table, Roles, tuple[str, ...]]:
+def _with_items(table: Table, roles: Roles, door: Door) -> tuple[Table, Roles, tuple[str, ...]]:
     """Return the table with each row once, the roles with its items, and notes."""
-    repeats = door.repeats or layout.rows_are_items
     said: tuple[str, ...] = ()
-    if not (repeats or door == Door()) and roles.count is None:
+    if not (door.repeats or door == Door()) and roles.count is None:
         table, said = without_copies(table, roles, ())
-    roles, notes = find_item(table, roles, repeats=repeats)
+    roles, notes = find_item(table, roles, repeats=door.repeats)
     return table, roles, (*said, *notes)
 
 
@@ -492,58 +503,6 @@ def _answered(roles: Roles) -> tuple[str, ...]:
     )
 
 
-def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
-    """Tell the columns of a frame in another engine by a sample of rows; all stay there."""
-    first, drawn = sampled(frame, _SAMPLE)
-    beginning = scan(first)
-    if drawn is None:
-        return _whole(beginning, door, given, layout, rules)
-    # Which rows belong together is seen in rows that stand beside one another.
-    why = None
-    if _changes_rows(beginning, door, given, layout):
-        why = "a second file or other shape is read with it"
-    elif door.verb and is_long(beginning, asked_of(door, given), given, layout, rules):
-        why = "one row per vote is turned round here"
-    if why is not None:
-        # These need every row of the columns, which only the local engine does.
-        return _whole(scan(fetch(frame, beginning.columns, why)), door, given, layout, rules)
-    glance = scan(drawn)
-    seen = _tabled(glance, door, given, replace(layout, shape="wide", judge=None, vote=None), rules)
-
-    # What the sample does not show is no news: the tokens may stand further down.
-    unseen = unmatched(glance, _cells(glance, seen.roles), rules.missing) if rules.missing else ()
-    notes = tuple(note for note in seen.notes if note not in unseen)
-    seen = replace(seen, held=frame, source="the frame", notes=notes, all_columns=glance.columns)
-    return seen if door.repeats or layout.rows_are_items else _with_single_items(seen, given)
-
-
-def _changes_rows(glance: Table, door: Door, given: Roles, layout: Layout) -> bool:
-    """Say whether reading puts other rows in place of those of the frame."""
-    if layout.truth_file is not None or layout.old_file is not None:
-        return True
-    if door.as_it_is is not None and door.as_it_is(glance, given):
-        return True
-    return door.outputs and find_outputs(glance, given, layout)[0] is not glance
-
-
-def _with_single_items(data: Data, given: Roles) -> Data:
-    """Look for an item with two rows in the whole frame, as it is done for a table."""
-    item = data.roles.item
-    twice = None if item is None else first_repeat_in(data.held, item)
-    if twice is None or item is None:
-        return data
-    if given.item is not None:
-        raise InputError(
-            f"duplicate item {twice[0]!r} in column {item!r}: keep one row per item. If each row is"
-            " one vote, say --shape long"
-        )
-    note = (
-        f"column {item!r} is named like the items but repeats or has blanks, so every row counts"
-        " as an item of its own. Keep one row per item, or rename the column"
-    )
-    return replace(data, roles=replace(data.roles, item=None), notes=(*data.notes, note))
-
-
 def _counted(
     tally: Tally, door: Door, given: Roles, layout: Layout, rules: LabelRules, source: str
 ) -> Data:
@@ -560,22 +519,16 @@ def _counted(
             " count the table again, with --count C if a row stands for several identical ones, or"
             " with --weight C if these are sampling weights"
         )
-    roles = given
-    notes: tuple[str, ...] = ()
-    how: Mapping[str, How] = {}
-    unused: Mapping[str, str] | None = None if door.want is None else {}
+    data = Data(held=tally, roles=given, rules=rules, source=source)
+    data = replace(data, unused=None if door.want is None else {})
     if layout.ignore:
-        expand(layout.ignore, names, roles.holders())
+        expand(layout.ignore, names, given.holders())
     if door.verb:
-        roles, how, unused = decide_counts(
-            tally, asked_of(door, given), given, layout, rules, source
-        )
-    if rules.missing:
-        named = [name for name in _answered(roles) if name in tally.names] or tally.names
-        notes = (*notes, *unmatched_labels(tally.labels, named, rules.missing))
-    return Data(
-        held=tally, roles=roles, rules=rules, source=source, notes=notes, how=how, unused=unused
-    )
+        data = decide_counts(tally, asked_of(door, given), given, layout, rules, source)
+    if not rules.missing:
+        return data
+    named = [name for name in _answered(data.roles) if name in tally.names] or tally.names
+    return replace(data, notes=unmatched_labels(tally.labels, named, rules.missing))
 
 
 def _again(data: Data, door: Door, given: Roles, rules: LabelRules) -> Data:

@@ -185,13 +185,14 @@ def lm_eval_rows(file: File) -> Rows:
     for line, row in each_line(file, content(file)):
         _lacks(file, f"line {line}", row, ("doc_hash", "filter", "metrics"), "lm-eval")
         suffix = "" if row["filter"] == "none" else f",{row['filter']}"
-        document = row.get("doc") if isinstance(row.get("doc"), dict) else {}
+        document = row.get("doc")
+        asked = document if isinstance(document, dict) else {}
         yield (
             f"line {line}",
             {
                 "item": row["doc_hash"],
                 "scores": {f"{name}{suffix}": row.get(name) for name in row["metrics"]},
-                "groups": {key: value for key, value in document.items() if key in _SUBJECTS},
+                "groups": {key: value for key, value in asked.items() if key in _SUBJECTS},
             },
         )
 
@@ -306,7 +307,7 @@ def helm_rows(file: File) -> Rows:
 def openai_evals_rows(file: File) -> Rows:
     """Return the events that score a sample."""
     lines = list(each_line(file, content(file)))
-    spec = next((row["spec"] for _, row in lines if "spec" in row), {})
+    spec: Any = next((row["spec"] for _, row in lines if "spec" in row), {})
     if not any("final_report" in row for _, row in lines):
         raise FileError(f"{file.name} has no final report: the run did not finish; run it again")
     told = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from tallystick.table.cells import (
 )
 from tallystick.table.engine import as_numpy
 from tallystick.table.tables import Table
-from tallystick.table.words import as_pass_fail, is_never_true, is_no_answer
+from tallystick.table.words import as_pass_fail, is_no_answer
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,7 +74,7 @@ def _plain(
     """Return the columns that hold numbers within bounds and nothing else, in two queries."""
     import numpy as np
 
-    kinds = {n: table.kinds[n] for n in names if table.kinds.get(n) in ("text", "integer", "float")}
+    kinds = {n: table.kinds[n] for n in names if table.kinds[n] != "other"}
     if not kinds:
         return {}
     cells = {name: without_missing(name, kind, missing) for name, kind in kinds.items()}
@@ -104,21 +104,17 @@ def _column(
     import numpy as np
 
     kind, tokens = table.kinds[name], tuple(missing)
-    if kind == "text":
-        words = _words(table, name, tokens)
-        # Words for no answer, as they are written.
-        tokens += tuple(word.strip() for word in words if is_no_answer(word))
-    marks = _marks(table, name, tokens) if kind in ("text", "boolean") else None
+    words = _words(table, name, tokens) if kind == "text" else []
+    # Words for no answer, as they are written.
+    tokens += tuple(word.strip() for word in words if is_no_answer(word))
+    marks = as_pass_fail([word for word in words if not is_no_answer(word)] or [""])
     cell = without_missing(name, kind, tokens)
-    if marks is not None:
-        cases = " ".join(f"when {_text(word)} then {value!r}" for word, value in marks.items())
-        number = f"case cast({cell} as varchar) {cases} end"
-    else:
-        asked = failed_marks(_words(table, name, tokens)) if kind == "text" else None
-        if asked is not None:
-            raise InputError(f"{table.source}: {name!r} {asked}")
+    number = as_number(f"({cell})", kind)
+    if marks is None or table.query(f"select 1 from rows where isfinite({number}) limit 1"):
         _check_numbers(table, name, tokens, low, high)
-        number = as_number(f"({cell})", kind)
+    else:
+        cases = " ".join(f"when {_text(str(word))} then {worth!r}" for word, worth in marks.items())
+        number = f"case {cell} {cases} end"
     fetched = table.arrow(f"select {number} as number from rows")["number"]
     return np.asarray(as_numpy(fetched), dtype=np.float64)
 
@@ -135,21 +131,6 @@ def _words(table: Table, name: str, tokens: Sequence[str]) -> list[str]:
     return sorted(str(word) for (word,) in rows)
 
 
-def _marks(table: Table, name: str, tokens: Sequence[str]) -> dict[str, float] | None:
-    """Return words for pass and fail with their numbers, None if the column holds other cells."""
-    cell = identifier(name)
-    shown = without_missing(name, table.kinds[name], tokens)
-    rows = table.query(
-        f"select distinct cast({shown} as varchar) from rows where {cell} is not null"
-        f" limit {_MOST_WORDS + 1}"
-    )
-    words = [word for (word,) in rows if word is not None]
-    if len(words) > _MOST_WORDS or not words:
-        return None
-    found = as_pass_fail(words)
-    return None if found is None else {str(word): value for word, value in found.items()}
-
-
 def _text(word: str) -> str:
     if "\x00" in word:
         raise InputError(f"a cell holds a zero byte: {word!r}")
@@ -159,29 +140,24 @@ def _text(word: str) -> str:
 # Numbers as people write them: ``90%``, ``0,854`` and ``1.034,5`` are 0.9, 0.854 and 1034.5.
 #
 # A column is read so only if every one of its cells is written like that, words for no answer
-# aside. ``1,234`` and ``1.234`` may be a thousand or a little more than one. They are a thousand
-# where the column shows it: by a number such as 1.234,5 or 1,234,567, or because its other cells
-# are whole numbers from 100 to 999 and none is longer. A column of nothing but such cells with a
-# comma is left as it is, and is asked about where scores are needed.
+# aside. ``1,234`` and ``1.234`` may be a thousand or a little more than one: a column that shows
+# groups of thousands is refused where it is used.
 
 
 _PER_CENT = r"\s*[+-]?[0-9]+([.,][0-9]+)?\s*%\s*"
 _COMMA = r"\s*[+-]?[0-9]+(,[0-9]+)?\s*"
 _THOUSANDS = r"\s*[+-]?[1-9][0-9]{0,2}(,[0-9]{3})+\s*"
 
-_GROUPED = (
-    (",", "."),
-    (".", ","),
-    ("[ \u00a0\u202f\u2009']", ","),
-    ("[ \u00a0\u202f\u2009']", "."),
-)
-"""What stands between thousands, and before decimals: English, German, French, Swiss."""
+_GROUP = "[., \u00a0\u202f\u2009'][0-9]{3}"
+_LONG = f"[+-]?[1-9][0-9]{{0,2}}({_GROUP})+([.,][0-9]+)?"
+"""A number whose thousands stand apart, in English, German, French or Swiss writing."""
+_CLEAR = f"[+-]?[1-9][0-9]{{0,2}}(({_GROUP}){{2,}}|{_GROUP}[.,][0-9]+|[^.,][0-9]{{3}})"
+"""Such a number that cannot be a little more than one: two groups, or decimals behind a group."""
+_SHORT = "[+-]?[0-9]{1,3}([.,][0-9]+)?"
 
 _LEAST_WHOLE = 0.1
 """Share of whole numbers from 100 to 999 that shows that longer ones are written in groups."""
 _LEAST_DIFFERENT = 5
-
-_ANY_GROUPS = "\\s*[+-]?[1-9][0-9]{0,2}([., \u00a0\u202f\u2009'][0-9]{3})+([.,][0-9]+)?\\s*"
 
 _LOOKED = 500
 _WRITTEN_NUMBERS_MOST_WORDS = 20
@@ -205,11 +181,10 @@ def with_plain_numbers(table: Table, missing: Sequence[str] = ()) -> Table:
     ]
     if not texts or not _is_likely(table, texts):
         return table
-    cells = _in_groups(table, texts, missing)
-    for name in texts:
-        cell = None if name in cells else _cell(table, name, missing)
-        if cell is not None:
-            cells[name] = cell
+    table = replace(table, doubtful={**table.doubtful, **_in_groups(table, texts, missing)})
+    free = [name for name in texts if name not in table.doubtful]
+    found = {name: _cell(table, name, missing) for name in free}
+    cells = {name: cell for name, cell in found.items() if cell is not None}
     if not cells:
         return table
     notes = tuple(_note(table, name, cell) for name, cell in cells.items())
@@ -227,7 +202,7 @@ def _is_likely(table: Table, texts: Sequence[str]) -> bool:
         f"(regexp_full_match({identifier(name)}, {literal(_PER_CENT)})"
         f" or regexp_full_match({identifier(name)}, {literal(_COMMA)})"
         f" and contains({identifier(name)}, ',')"
-        f" or regexp_full_match({identifier(name)}, {literal(_ANY_GROUPS)}))"
+        f" or regexp_full_match(trim({identifier(name)}), {literal(_LONG)}))"
         for name in texts
     )
     return bool(table.query(f"select 1 from (select * from rows limit {_LOOKED}) where {tests}"))
@@ -253,47 +228,31 @@ def _cell(table: Table, name: str, missing: Sequence[str]) -> str | None:
 
 
 def _in_groups(table: Table, names: Sequence[str], missing: Sequence[str]) -> dict[str, str]:
-    """Return the SQL of the columns whose thousands are written in groups.
+    """Return why columns of numbers in groups of thousands cannot be used as they are.
 
     A table is written in one way: what one column shows holds for all that can be read so.
     """
-    for group, point in _GROUPED:
-        found: dict[str, str] = {}
-        sure = False
-        for name in names:
-            cell = _groups_of(table, identifier(name), group, point, missing)
-            if cell is not None:
-                found[name], shows = cell
-                sure |= shows
-        if sure:
-            return found
-    return {}
-
-
-def _groups_of(
-    table: Table, cell: str, group: str, point: str, missing: Sequence[str]
-) -> tuple[str, bool] | None:
-    """Return a column read in groups, and whether it shows that it is written so."""
-    mark = group if group.startswith("[") else f"[{group}]"
-    sign = r"\s*[+-]?"
-    long = f"{sign}[1-9][0-9]{{0,2}}({mark}[0-9]{{3}})+([{point}][0-9]+)?\\s*"
-    clear = f"{sign}[1-9][0-9]{{0,2}}({mark}[0-9]{{3}})+([{point}][0-9]+|{mark}[0-9]{{3}})\\s*"
-    short = f"{sign}[0-9]{{1,3}}([{point}][0-9]+)?\\s*"
-    is_long, is_clear, is_short, is_whole = (
-        f"regexp_full_match({cell}, {literal(pattern)})"
-        for pattern in (long, clear, short, r"\s*[1-9][0-9]{2}\s*")
-    )
-    [(cells, longs, clears, wholes, different)] = table.query(
-        f"select count({cell}), count(*) filter ({is_long}), count(*) filter ({is_clear}),"
-        f" count(*) filter ({is_whole}), count(distinct {cell}) filter ({is_whole}) from rows"
-    )
-    if not longs or not _fits_all(table, cell, f"({is_long} or {is_short})", missing):
-        return None
-    shown = wholes >= _LEAST_WHOLE * cells and min(different, longs) >= _LEAST_DIFFERENT
-    digits = f"regexp_replace(trim({cell}), {literal(mark)}, '', 'g')"
-    number = f"replace({digits}, '{point}', '.')"
-    written = f"case when {is_long} or {is_short} then {number} else {cell} end"
-    return written, clears > 0 or shown or group.startswith("[")
+    found: dict[str, str] = {}
+    is_shown = False
+    for name in names:
+        cell = identifier(name)
+        is_long, is_clear, is_short, is_whole = (
+            f"regexp_full_match(trim({cell}), {literal(pattern)})"
+            for pattern in (_LONG, _CLEAR, _SHORT, "[1-9][0-9]{2}")
+        )
+        [(cells, longs, clear, whole, different, example)] = table.query(
+            f"select count({cell}), count(*) filter ({is_long}), count(*) filter ({is_clear}),"
+            f" count(*) filter ({is_whole}), count(distinct {cell}) filter ({is_whole}),"
+            f" max(trim({cell})) filter ({is_long}) from rows"
+        )
+        if longs and _fits_all(table, cell, f"({is_long} or {is_short})", missing):
+            shown = whole >= _LEAST_WHOLE * cells and min(different, longs) >= _LEAST_DIFFERENT
+            is_shown |= bool(clear) or shown
+            found[name] = (
+                f"column {name!r} writes thousands in groups, as {example!r}: write plain numbers,"
+                " such as 1234.5"
+            )
+    return found if is_shown else {}
 
 
 def _fits_all(table: Table, cell: str, fits: str, missing: Sequence[str]) -> bool:
@@ -315,49 +274,6 @@ def _note(table: Table, name: str, cell: str) -> str:
         f" and ({odd}) order by {written} desc limit 1"
     )
     return f"column {name!r}: {before.strip()!r} is read as {after}"
-
-
-# Right and wrong, with cells such as ``error`` or ``timeout`` among them: asked about.
-#
-# A call that failed is neither right nor wrong until somebody says so: left out, the other items
-# are compared; counted as wrong, the model pays for it. Both are common, and they give different
-# answers.
-
-
-def failed_marks(labels: Iterable[Label]) -> str | None:
-    """Return what to ask about a column of right and wrong, None if all is clear.
-
-    Parameters
-    ----------
-    labels
-        The different cells of one column.
-
-    Examples
-    --------
-    >>> failed_marks(["Correct", "Incorrect", "error"])
-    "holds 'Correct' and 'Incorrect', and also 'error'. If that is a wrong answer, add --never-true error; if it is no answer, add --missing error"
-    >>> failed_marks(["yes", "no"]) is None, failed_marks(["a", "b", "error"]) is None
-    (True, True)
-    >>> failed_marks([0, 1, "timeout"]) is None
-    False
-    """
-    known = [label for label in labels if label is not None and not is_no_answer(label)]
-    odd = sorted(str(label) for label in known if is_never_true(label))
-    rest = [label for label in known if not is_never_true(label)]
-    marks = {0: 0.0, 1: 1.0} if {*rest} <= {0, 1} else as_pass_fail(rest)
-    if not odd or marks is None:
-        return None
-    shown = " and ".join(repr(str(label)) for label in sorted(marks, key=lambda one: -marks[one]))
-    also = " and ".join(map(repr, odd[:3])) + (" …" if len(odd) > 3 else "")
-    named = _quoted(",".join(odd))
-    return (
-        f"holds {shown}, and also {also}. If that is a wrong answer, add --never-true {named}; if"
-        f" it is no answer, add --missing {named}"
-    )
-
-
-def _quoted(text: str) -> str:
-    return f"'{text}'" if " " in text else text
 
 
 # Tokens that stand nowhere, and columns of numbers that hold something else.

@@ -7,11 +7,10 @@ doubted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from tallystick.errors import AskError
 from tallystick.table.cells import Label
 from tallystick.table.meaning import LabelRules
 from tallystick.table.reading_facts import Facts, one_word
@@ -47,46 +46,56 @@ def doubt_cells(
     facts, verb = look.facts, look.asked.verb
     said = [facts[name] for name in voters if name in facts]
     true = [facts[name] for name in truths if name in facts]
-    # What `ask` writes for an answer that it could not read means what it says.
-    settled = {one_word(one) for one in (*rules.labels, *rules.never_true, UNREAD)}
     votes, owner = _pooled(said)
     labels, holder = _pooled(true)
-    both = {*labels, *({-1} if verb == "bound" else ())}  # by their convention rules abstain by -1
+    # What `ask` writes for an answer that it could not read means what it says.
+    settled = {None, *map(one_word, (*rules.labels, *rules.never_true, UNREAD))}
 
-    def ask(label: Label, held: Mapping[Label, str], why: str) -> None:
+    def ask(label: Label, column: str, why: str) -> None:
         """Ask what a value means, if there is one that the caller has not named."""
-        if label is None or label in settled:
+        if label in settled:
             return
-        column = held.get(label, "")
-        cells = look.sample.column(column).unique().to_pylist() if column else []
+        cells = look.sample.column(column).unique().to_pylist()
         written = sorted({str(one).strip() for one in cells if one_word(one) == label})
         shown = ",".join(written) or str(label)
         calls = [f"--missing={quote(','.join((*rules.missing, shown)))}"]
         # A wrong answer is one of a voter; a truth is never wrong.
-        if held is not holder and verb != "score" and isinstance(label, str):
+        if column in voters and verb != "score" and isinstance(label, str):
             calls.append(f"--never-true={quote(shown)}")
-        wrong = ", or an answer that is never right" if len(calls) > 1 else ", or an answer"
-        raise AskError(
-            f"{look.source}: {shown} in {column} {why}. Does it mean no answer{wrong}?",
-            role="missing",
-            candidates=tuple(written),
-            calls=tuple(calls),
-        )
+        wrong = ", or an answer" + (" that is never right" if len(calls) > 1 else "")
+        text = f"{shown} in {column} {why}. Does it mean no answer{wrong}?"
+        raise look.ask("missing", text, calls, written)
 
-    ask(_third(votes, both), owner, "is neither pass nor fail")
-    lowest: dict[Label, str] = {int(one.low): one.name for one in said if one.low is not None}
-    number = _number(said, votes, both, verb)
-    ask(number, {**lowest, **owner}, "stands apart from the other numbers")
+    # By their convention rules abstain by -1.
+    third = _third(votes, {*labels, *({-1} if verb == "bound" else ())})
+    ask(third, owner.get(third, ""), "is neither pass nor fail")
+    if verb != "bound":
+        lowest = {int(one.low): one.name for one in said if one.low is not None}
+        number = _number(said, votes, {*labels})
+        holds = owner.get(number) or lowest.get(number, "")
+        ask(number, holds, "stands apart from the other numbers")
     if true and verb != "compare":
-        spoken = Counter({label: n for label, n in votes.items() if label in labels or label != -1})
-        said_by = spoken if verb == "bound" else votes
-        if verb == "score":  # numbers are grades there, and people need not give all that judges do
-            said_by = Counter({label: n for label, n in votes.items() if isinstance(label, str)})
-        elif (top := _top_grade(votes)) is not None:  # nor the best grade of a scale
-            said_by = Counter({label: n for label, n in said_by.items() if label != top})
-        ask(_strange(said_by, labels), owner, f"is never said by {true[0].name}")
+        strange = _strange(_doubtful(votes, labels, verb), labels)
+        ask(strange, owner.get(strange, ""), f"is never said by {true[0].name}")
     if true and votes and verb != "bound":
-        ask(_only_true(votes, labels), holder, "is said by no voter")
+        alone = _only_true(votes, labels)
+        ask(alone, holder.get(alone, ""), "is said by no voter")
+
+
+def _doubtful(votes: Counter[Label], labels: Counter[Label], verb: str) -> Counter[Label]:
+    """Return the votes of which a truth that never says them is odd."""
+    top = _top_grade(votes)
+    return Counter(
+        {
+            label: n
+            for label, n in votes.items()
+            # Numbers are grades in score, and people need not give all that judges do; nor need
+            # they give the best grade of a scale.
+            if (verb != "score" or isinstance(label, str))
+            and (verb != "bound" or label in labels or label != -1)
+            and (verb == "score" or label != top)
+        }
+    )
 
 
 def _pooled(columns: Iterable[Facts]) -> tuple[Counter[Label], dict[Label, str]]:
@@ -112,11 +121,11 @@ def _third(votes: Counter[Label], true: set[Label]) -> Label:
     return words[0] if words and not is_tie(words[0]) else None
 
 
-def _number(said: Sequence[Facts], votes: Counter[Label], true: set[Label], verb: str) -> Label:
+def _number(said: Sequence[Facts], votes: Counter[Label], true: set[Label]) -> Label:
     """Return a number outside the scale of the others, which the truth does not have."""
     numbers = sorted(one for one in votes if isinstance(one, int | float))
-    if verb == "bound" or len(numbers) < len(votes) or len(numbers) < 3:
-        return _coded(said, true) if verb != "bound" else None
+    if len(numbers) < len(votes) or len(numbers) < 3:
+        return _coded(said, true)
     low, *rest = numbers
     if low < 0 <= rest[0] and low not in true:
         return low

@@ -26,7 +26,7 @@ from tallystick.table.cells import (
 from tallystick.table.engine import as_numpy, codes_of
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
-from tallystick.table.words import as_word, is_no_answer, read_times
+from tallystick.table.words import PASS_FAIL, as_pass_fail, as_word, is_no_answer, read_times
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -51,6 +51,12 @@ _LEAST_TIMES = 3
 _DATE = re.compile(r"\s*\d{1,4}([/-])\d{1,2}\1\d{1,4}\b")
 _LEAST_COUNTER = 5
 """Rows from which rising whole numbers are no accident."""
+MOST_SYSTEMS = 20
+"""Values of a column that is taken for the systems because nothing else can be it."""
+_MOST_LABELS = 20
+_ODD_NUMBER = 9
+"""A number from here on beside 0 and 1 is a code, and no third label."""
+_SCALES = ((0.0, 1.0), (1.0, 5.0), (0.0, 10.0), (0.0, 100.0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +144,65 @@ class Facts:
             return False
         return low <= self.low and self.high <= high
 
+    @cached_property
+    def meant(self) -> frozenset[Label]:
+        """The labels as they are compared; words for pass and fail as 1 and 0."""
+        return frozenset(map(one_word, self.counts))
+
+    @cached_property
+    def is_marks(self) -> bool:
+        """Whether it says pass or fail: mostly words of the list, both sides used.
+
+        0 and 1 are such words; beside them a number is a code only if it is negative or large.
+        """
+        told = as_pass_fail([one for one in self.counts if isinstance(one, str)] or [""])
+        if told or not self.counts:
+            return {0.0, 1.0} <= {*(told or {}).values()}
+        numbers = [one for one in self.meant - {0, 1} if isinstance(one, int | float)]
+        if len(numbers) > 1 or any(0 <= one < _ODD_NUMBER for one in numbers):
+            return False
+        inside = sum(n for label, n in self.counts.items() if one_word(label) in (0, 1))
+        return {0, 1} <= self.meant and 2 * inside >= self.seen
+
+    @cached_property
+    def veto(self) -> str | None:
+        """Why it is nobody's votes, whatever it is called; None if it may be."""
+        if self.is_empty:
+            return "every cell is blank"
+        if self.is_constant:
+            return "the same value everywhere"
+        if self.counter:
+            return "counts the rows"
+        if self.times:
+            return "dates or times"
+        few = self.rows <= MOST_SYSTEMS and (self.is_number or bool(self.meant & {0, 1}))
+        if self.is_unique and not self.decimals and not few:
+            return "a different value in every row"
+        return "text" if self.is_text else None
+
+    def shares(self, labels: frozenset[Label]) -> bool:
+        """Say whether half of the filled cells carry one of the labels."""
+        if not 0 < len(labels) <= _MOST_LABELS or not self.counts:
+            return False
+        if labels <= {0, 1}:
+            if not self.is_marks:
+                return False  # 0 to 5 are no votes on pass or fail
+            labels = frozenset((0, 1))
+        inside = sum(n for label, n in self.counts.items() if one_word(label) in labels)
+        return 2 * inside >= self.seen > 0
+
+    @property
+    def has_scale(self) -> bool:
+        """Whether numbers use most of a usual scale."""
+        if not self.is_number or self.low is None or self.high is None:
+            return False
+        return any(
+            self.is_inside(low, high)
+            and (self.decimals or high > 1)
+            and (self.high - self.low >= (high - low) / 2 or (self.decimals and high == 1))
+            for low, high in _SCALES
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Sample:
@@ -215,8 +280,6 @@ def one_word(label: Label) -> Label:
     >>> [one_word(word) for word in ("Yes", "y", "FAIL", True, "spam", "1.0", 3)]
     [1, 1, 0, 1, 'spam', 1, 3]
     """
-    from tallystick.table.words import PASS_FAIL
-
     if not _ONE_MEANING:
         meant: dict[str, set[float]] = {}
         for pair in PASS_FAIL:

@@ -38,6 +38,8 @@ VOTE_TIERS = (
 )
 """Names of the one column of votes of a long table; right or wrong before what was said."""
 
+VOTE_NAMES = frozenset(name for tier in VOTE_TIERS for name in tier)
+
 TRUTH = ("truth", "gold", "human")
 """The truth, always, as a whole name; as a part of one if the labels fit."""
 
@@ -161,6 +163,6 @@ def says_direction(name: str) -> bool:
     >>> says_direction("is_correct"), says_direction("wer"), says_direction("depth")
     (True, True, False)
     """
-    known = {piece for tier in VOTE_TIERS for one in tier for piece in parts(one)} - {"is"}
+    known = {piece for one in VOTE_NAMES for piece in parts(one)} - {"is"}
     known |= {"accuracy", "acc", "f1", "reward", "win", "pass", "success", "match"}
     return lower_word(name) is not None or bool({*parts(name)} & known)

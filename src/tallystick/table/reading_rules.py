@@ -16,12 +16,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from tallystick.errors import AskError, InputError
-from tallystick.table.cells import Label
 from tallystick.table.meaning import LabelRules
 from tallystick.table.reading_cells import doubt_cells
-from tallystick.table.reading_facts import Facts, Sample, one_word
+from tallystick.table.reading_facts import MOST_SYSTEMS, Facts, Sample
 from tallystick.table.reading_names import (
     ROLE_NAMES,
+    VOTE_NAMES,
     VOTE_TIERS,
     is_truth_name,
     plain,
@@ -34,13 +34,11 @@ from tallystick.table.words import TIES, as_pass_fail
 How: TypeAlias = Literal["named", "by name", "by content", "only candidate"]
 """Where a role comes from: the caller, a list of names, columns that agree, or nothing was left."""
 
-MOST_SYSTEMS = 20
-"""Values of a column that is taken for the systems because nothing else can be it."""
 MOST_NAMES = 8
 """Columns that a question names."""
+LEAST_ITEMS = 10
+"""Different numbers from which a column may name items; fewer are grades."""
 _INDEX = re.compile(r"(unnamed(:.*)?|column_?\d+|index|)", re.IGNORECASE)
-_ODD_NUMBER = 9
-"""A number from here on beside 0 and 1 is a code, and no third label."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,6 +111,11 @@ class Look:
         """The column of the truth, as far as it is known."""
         return self.given.truth or self.roles.get("truth")
 
+    @property
+    def is_of_systems(self) -> bool:
+        """Whether the verb tells systems apart, and not judges."""
+        return self.asked.verb in ("score", "compare")
+
     def column(self, role: str) -> str | None:
         """Return the column that a role has by now."""
         named = getattr(self.layout, role) if role in ("judge", "vote") else None
@@ -123,19 +126,35 @@ class Look:
         """Give a role to a column."""
         self.roles[role], self.how[role] = column, how
 
+    def drop(self, role: str, why: str) -> None:
+        """Take a role away again, and say why."""
+        self.leave([self.roles.pop(role)], why)
+        del self.how[role]
+
     def leave(self, columns: Iterable[str], why: str) -> None:
         """Say why columns have no role."""
         for name in columns:
             self.unused.setdefault(name, why)
 
+    def ask(
+        self, role: str, text: str, calls: Iterable[str] = (), candidates: Sequence[str] = ()
+    ) -> AskError:
+        """Return a question about this table, and the options that answer it, likelier first."""
+        return AskError(
+            f"{self.source}: {text}", role=role, candidates=tuple(candidates), calls=tuple(calls)
+        )
+
     @property
     def free(self) -> list[str]:
         """The columns without a role."""
         held = {*self.given.holders(), *self.aside, *self.unused}
-        held |= {name for name in (self.layout.judge, self.layout.vote) if name is not None}
-        held |= {*self.roles.values()}
+        held |= {self.layout.judge, self.layout.vote, *self.roles.values()} - {None}
         by = self.given.by
         return [name for name in self.facts if name not in held or name == by]
+
+    def called(self, role: str) -> list[str]:
+        """Return the free columns that have a name of the role and can play it."""
+        return [n for n in self.free if plain(n) in ROLE_NAMES[role] and _can_be(self, role, n)]
 
     def is_unique(self, *columns: str | None) -> bool:
         """Say whether no two rows agree in all of *columns*."""
@@ -167,58 +186,11 @@ class Look:
         doubt_cells(self, voters, truths, rules)
 
 
-# What a column holds, as the rules see it.
-
-
-def labels_of(facts: Facts) -> frozenset[Label]:
-    """Return the labels of a column; words for pass and fail as 1 and 0."""
-    return frozenset(one_word(label) for label in facts.counts)
-
-
-def is_marks(facts: Facts) -> bool:
-    """Say whether a column says pass or fail: mostly words of the list, both sides used.
-
-    0 and 1 are such words; beside them a number is a code only if it is negative or large.
-    """
-    counts = facts.counts
-    if not counts or as_pass_fail([label for label in counts if isinstance(label, str)] or [""]):
-        told = as_pass_fail([label for label in counts if isinstance(label, str)] or [""])
-        return bool(told) and len({*(told or {}).values()} & {0.0, 1.0}) == 2
-    held: dict[Label, int] = {}
-    for label, n in counts.items():
-        held[one_word(label)] = held.get(one_word(label), 0) + n
-    inside = held.get(0, 0) + held.get(1, 0)
-    others = [one for one in held if one not in (0, 1)]
-    numbers = [one for one in others if isinstance(one, int | float)]
-    if any(0 <= one < _ODD_NUMBER for one in numbers) or len(numbers) > 1:
-        return False
-    return 0 in held and 1 in held and 2 * inside >= facts.seen
-
-
-def veto(facts: Facts) -> str | None:
-    """Return why a column is nobody's votes, whatever it is called; None if it may be."""
-    if facts.is_empty:
-        return "every cell is blank"
-    if facts.is_constant:
-        return "the same value everywhere"
-    if facts.counter:
-        return "counts the rows"
-    if facts.times:
-        return "dates or times"
-    spoken = any(one_word(label) in (0, 1) for label in facts.counts)
-    few = facts.rows <= MOST_SYSTEMS and (facts.is_number or spoken)
-    if facts.is_unique and not facts.decimals and not few:
-        return "a different value in every row"
-    if facts.is_text:
-        return "text"
-    return None
-
-
 def candidates(look: Look) -> list[str]:
     """Return the columns that may be votes: no role, no veto; the others are left with a reason."""
     found = []
     for name in look.free:
-        why = veto(look.facts[name])
+        why = look.facts[name].veto
         if why is None and look.truth is not None and is_truth_name(name, whole=True):
             why = "named like the truth"
         if why is None:
@@ -240,12 +212,20 @@ def flag(role: str, *columns: str) -> str:
     return f"{word} {quote(','.join(columns))}"
 
 
-def names(columns: Sequence[str]) -> str:
-    """Return the first columns, and how many more there are, for a question."""
+def names(columns: Sequence[str], verb: str = "") -> str:
+    """Return the first columns, and how many more there are, for a question.
+
+    *verb* follows in the singular or plural: ``gpt and claude say``.
+    """
     shown = list(columns[:MOST_NAMES])
     if len(columns) > MOST_NAMES:
-        return f"{', '.join(shown)} and {len(columns) - MOST_NAMES:,} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
+        text = f"{', '.join(shown)} and {len(columns) - MOST_NAMES:,} more"
+    else:
+        text = " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+    if not verb:
+        return text
+    one, several = {"be": ("is", "are")}.get(verb, (f"{verb}s", verb))
+    return f"{text} {several if len(columns) > 1 else one}"
 
 
 # What a row is.
@@ -254,47 +234,38 @@ def names(columns: Sequence[str]) -> str:
 def find_structure(look: Look) -> None:
     """Find item, system, judge, replicate and weights; ask where two columns have the name."""
     _index(look)
-    systems = look.asked.verb in ("score", "compare")
     for role in ("system", "judge"):
-        if role == "judge" and not look.asked.long:
-            continue
-        if look.column(role) is None and (role != "system" or not look.given.systems):
-            _named_who(look, role)
-    _find_item(look)
-    _find_replicate(look)
-    if look.column("judge") is not None and look.layout.judge is None:
-        _drop_idle(look, "judge")
+        _who_by_name(look, role)
+    _item_by_name(look)
+    _replicate_by_name(look)
+    if "judge" in look.roles:
+        _drop_idle_judge(look)
     if look.column("item") is None:
         _only_pair(look)
-    elif systems and look.column("system") is None and not look.given.systems:
-        _only_system(look, "system")
-    elif not systems and look.asked.long and look.column("judge") is None:
+    elif look.is_of_systems and look.column("system") is None and not look.given.systems:
+        _only_who(look, "system")
+    elif not look.is_of_systems and look.asked.long and look.column("judge") is None:
         _only_judge(look)
-    if look.column("system") is not None and systems:
+    if look.column("system") is not None and look.is_of_systems:
         _refuse_averages(look)
         if look.column("item") is None:
             _only_item(look)
-        if look.column("item") is None:
-            _ask_about_judges(look)
     _ask_about_repeats(look)
-    _weights(look)
+    _leave_weights(look)
 
 
 def _index(look: Look) -> None:
     """Take an unnamed first column, as pandas writes its index, for the item if it is unique."""
     name = next(iter(look.facts), "")
-    if name in look.free and _INDEX.fullmatch(name.strip()):
-        facts = look.facts[name]
-        unique = facts.is_unique and not facts.decimals
-        if unique and look.column("item") is None and "item" in look.asked.reads:
-            named = [
-                n for n in look.free if plain(n) in ROLE_NAMES["item"] and _can_be(look, "item", n)
-            ]
-            if not named and look.column("system") is None:
-                look.take("item", name, "by name")
-                return
-        if facts.is_unique or facts.counter or (facts.is_number and not facts.decimals):
-            look.leave([name], "an index without a name")
+    if name not in look.free or not _INDEX.fullmatch(name.strip()):
+        return
+    facts = look.facts[name]
+    whole = facts.is_unique and not facts.decimals
+    wanted = look.column("item") is None and "item" in look.asked.reads
+    if whole and wanted and look.column("system") is None and not look.called("item"):
+        look.take("item", name, "by name")
+    elif facts.is_unique or facts.counter or (facts.is_number and not facts.decimals):
+        look.leave([name], "an index without a name")
 
 
 def _can_be(look: Look, role: str, name: str) -> bool:
@@ -303,29 +274,32 @@ def _can_be(look: Look, role: str, name: str) -> bool:
     if role == "item":
         return facts.distinct > 2 and facts.filled == facts.rows and not facts.decimals
     if role in ("system", "judge"):
-        several = facts.distinct >= 2 and facts.distinct < facts.seen
-        named = several and facts.share > 0.5 and not is_marks(facts) and not facts.decimals
+        several = 2 <= facts.distinct < facts.seen and facts.share > 0.5
+        named = several and not facts.is_marks and not facts.decimals
         return named and not _holds_labels(look, name)
-    return not is_marks(facts) and not facts.is_constant and not facts.is_empty
+    return not facts.is_marks and facts.distinct > 1
 
 
 def _holds_labels(look: Look, name: str) -> bool:
     """Say whether another column uses the same words: nobody is called like a label."""
-    own = labels_of(look.facts[name])
-    words = {label for label in own if isinstance(label, str)}
+    words = {label for label in look.facts[name].meant if isinstance(label, str)}
     return bool(words) and any(
-        2 * len(words & labels_of(look.facts[n])) > len(words)
-        for n in look.facts
+        2 * len(words & other.meant) > len(words)
+        for n, other in look.facts.items()
         if n != name and n not in look.aside
     )
 
 
-def _named_who(look: Look, role: str) -> None:
+def _who_by_name(look: Look, role: str) -> None:
     """Take the column with the name of systems or judges; ask if there are two."""
-    found = [n for n in look.free if plain(n) in ROLE_NAMES[role] and _can_be(look, role, n)]
-    if role == "judge" and look.asked.verb == "compare" and look.column("system") is not None:
+    if look.column(role) is not None:
         return
-    _take_one(look, role, found, "by name", f"which column names the {role}?")
+    if role == "system" and look.given.systems:
+        return
+    beside = look.asked.verb == "compare" and look.column("system") is not None
+    if role == "judge" and (beside or not look.asked.long):
+        return
+    _take_one(look, role, look.called(role), "by name", f"which column names the {role}?")
 
 
 def _take_one(look: Look, role: str, found: Sequence[str], how: How, question: str) -> None:
@@ -333,82 +307,63 @@ def _take_one(look: Look, role: str, found: Sequence[str], how: How, question: s
     kept = found[:1]
     kept = [*kept, *(n for n in found[1:] if not any(look.are_one(n, other) for other in kept))]
     if len(kept) > 1:
-        raise AskError(
-            f"{look.source}: {question} {names(kept)} may.",
-            role=role,
-            candidates=tuple(kept),
-            calls=tuple(flag(role, name) for name in kept),
-        )
+        calls = [flag(role, name) for name in kept]
+        raise look.ask(role, f"{question} {names(kept)} may.", calls, kept)
     if kept:
         look.leave([n for n in found if n not in kept], f"the same as {kept[0]}")
         look.take(role, kept[0], how)
 
 
-def _find_item(look: Look) -> None:
+def _item_by_name(look: Look) -> None:
     """Take the column of items by its name: the one that tells rows apart, else the first."""
-    if look.column("item") is not None:
-        return
-    found = [n for n in look.free if plain(n) in ROLE_NAMES["item"] and _can_be(look, "item", n)]
-    if not found:
+    if look.column("item") is not None or not (found := look.called("item")):
         return
     beside = (look.column("system"), look.column("judge"), look.given.replicate)
     if any(beside):
         # Beside systems or judges an item has several rows; what differs in each names the row.
         several = [name for name in found if not look.facts[name].is_unique]
-        telling = [name for name in several if look.is_unique(name, *beside)]
-        found = telling or several or found
+        likely = [name for name in several if look.is_unique(name, *beside)] or several or found
     else:
-        found = [name for name in found if look.facts[name].is_unique] or found
-    look.take("item", found[0], "by name")
-    look.leave(
-        [n for n in look.free if plain(n) in ROLE_NAMES["item"] and n in found[1:]],
-        "names rows too",
-    )
+        likely = [name for name in found if look.facts[name].is_unique] or found
+    look.take("item", likely[0], "by name")
+    look.leave([name for name in likely if name != likely[0]], "names rows too")
 
 
-def _find_replicate(look: Look) -> None:
+def _replicate_by_name(look: Look) -> None:
     """Take the column that numbers runs, if rows repeat without it."""
-    if look.given.replicate is not None:
-        return
     found = [n for n in look.free if plain(n) in ROLE_NAMES["replicate"]]
-    item, who = look.column("item"), (look.column("system"), look.column("judge"))
-    if not found:
+    if look.given.replicate is not None or not found:
         return
+    item, who = look.column("item"), (look.column("system"), look.column("judge"))
     if item is None and any(who):
-        likely = _items_beside(look, *who, found[0])
-        likely = [n for n in likely if n not in found]
+        likely = [n for n in _items_beside(look, *who, found[0]) if n not in found]
         if len(likely) == 1 and not look.is_unique(likely[0], *who):
             item = likely[0]
             look.take("item", item, "only candidate")
     repeats = item is not None and not look.is_unique(item, *who)
-    telling = [name for name in found if repeats and look.is_unique(item, *who, name)]
+    telling = [name for name in found if repeats and look.is_unique(item, *who, name)][:1]
     if telling and ("replicate" in look.asked.reads or not look.asked.reads):
         look.take("replicate", telling[0], "by name")
-    look.leave(
-        [
-            n
-            for n in found
-            if n not in telling[:1] and not is_marks(look.facts[n]) and not _holds_labels(look, n)
-        ],
-        "named like a number of runs",
-    )
+    votes = [n for n in found if look.facts[n].is_marks or _holds_labels(look, n)]
+    rest = [n for n in found if n not in (*telling, *votes)]
+    look.leave(rest, "named like a number of runs")
 
 
-def _drop_idle(look: Look, role: str) -> None:
+def _drop_idle_judge(look: Look) -> None:
     """Leave out a column of judges that no row needs to be unique: it is a fact about rows."""
-    column, item = look.roles[role], look.column("item")
+    column, item = look.roles["judge"], look.column("item")
+    system = look.column("system")
     if item is None:
         found = _items_beside(look, column)
         if len(found) == 1 and look.asked.verb != "compare":
             look.take("item", found[0], "only candidate")
             return
-    elif not look.is_unique(item, look.column("system")) or not look.asked.long:
-        if look.is_unique(item, look.column("system"), column, look.column("replicate")):
+    elif not look.is_unique(item, system) or not look.asked.long:
+        if look.is_unique(item, system, column, look.column("replicate")):
             return
         if look.layout.vote is not None or _votes(look, tiers_only=True):
             return
-    del look.roles[role], look.how[role]
-    look.leave([column], "rows are told apart without it")
+    look.drop("judge", "rows are told apart without it")
 
 
 def _items_beside(look: Look, *beside: str | None) -> list[str]:
@@ -416,8 +371,7 @@ def _items_beside(look: Look, *beside: str | None) -> list[str]:
     found: list[str] = []
     for name in look.free:
         facts = look.facts[name]
-        likely = facts.distinct > 2 and facts.filled == facts.rows and not facts.decimals
-        if not likely or facts.is_unique or facts.times or is_marks(facts):
+        if not _can_be(look, "item", name) or facts.is_unique or facts.times or facts.is_marks:
             continue
         if facts.is_number and facts.distinct <= LEAST_ITEMS:
             continue
@@ -426,169 +380,135 @@ def _items_beside(look: Look, *beside: str | None) -> list[str]:
     return found
 
 
-LEAST_ITEMS = 10
-"""Different numbers from which a column may name items; fewer are grades."""
+def _likely_who(look: Look) -> list[str]:
+    """Return the columns of few words, filled everywhere, which may name systems or judges."""
+    return [
+        name
+        for name in look.free
+        if 2 <= (facts := look.facts[name]).distinct <= MOST_SYSTEMS
+        and facts.numeric < 0.5
+        and facts.filled == facts.rows
+        and not (facts.times or facts.is_marks or is_truth_name(name, whole=True))
+    ]
 
 
 def _only_item(look: Look) -> None:
-    """Take the one column that names rows together with the system; none where several do."""
-    found = _items_beside(
-        look, look.column("system"), look.column("judge"), look.column("replicate")
-    )
+    """Take the one column that names rows together with the system.
+
+    Where none does, but one does together with another that may name judges, each output has a row
+    per vote, and its label would count as often: ask.
+    """
+    system, judge = look.column("system"), look.column("judge")
+    found = _items_beside(look, system, judge, look.column("replicate"))
     if len(found) == 1:
         look.take("item", found[0], "only candidate")
+    if len(found) == 1 or not look.asked.long or look.asked.verb != "score" or judge is not None:
+        return
+    pairs = [
+        (item, who)
+        for who in _likely_who(look)
+        for item in _items_beside(look, system, who)
+        if item != who
+    ]
+    if len(pairs) == 1 and _votes(look, aside=pairs[0]):
+        item, who = pairs[0]
+        raise look.ask(
+            "judge",
+            f"{system} and {item} repeat, and {who} tells the rows apart. Does it name the judges,"
+            " with one row per vote?",
+            [f"{flag('item', item)} {flag('judge', who)}"],
+            [who],
+        )
 
 
-def _likely_who(look: Look, name: str) -> bool:
-    facts = look.facts[name]
-    words = facts.numeric < 0.5 and not facts.times
-    return (
-        words
-        and 2 <= facts.distinct <= MOST_SYSTEMS
-        and facts.filled == facts.rows
-        and (not is_marks(facts) and not is_truth_name(name, whole=True))
-    )
-
-
-def _only_system(look: Look, role: str) -> None:
+def _only_who(look: Look, role: str) -> None:
     """Where items repeat, take the one column of few words that names rows with them."""
-    item = look.column("item")
-    assert item is not None
-    beside = (look.column("judge"), look.column("replicate"))
+    item, beside = look.column("item"), (look.column("judge"), look.column("replicate"))
     if look.is_unique(item, *beside):
         return
-    found = [n for n in look.free if _likely_who(look, n) and look.is_unique(item, n, *beside)]
-    _take_one(
-        look, role, found, "only candidate", f"{item} repeats. Which column names the {role}?"
-    )
+    found = [n for n in _likely_who(look) if look.is_unique(item, n, *beside)]
+    question = f"{item} repeats. Which column names the {role}?"
+    _take_one(look, role, found, "only candidate", question)
 
 
 def _only_judge(look: Look) -> None:
     """Where items repeat and one column votes, take the one column that names rows with them."""
-    item = look.column("item")
-    assert item is not None
-    if look.is_unique(item, look.column("system"), look.column("replicate")):
+    if look.is_unique(look.column("item"), look.column("system"), look.column("replicate")):
         return
-    if look.layout.vote is None and len(_votes(look)) != 1:
-        return
-    _only_system(look, "judge")
+    if look.layout.vote is not None or len(_votes(look)) == 1:
+        _only_who(look, "judge")
 
 
 def _only_pair(look: Look) -> None:
     """Take the one pair of columns that is a complete grid of items and systems or judges."""
-    systems = look.asked.verb in ("score", "compare")
-    role = "system" if systems else "judge"
-    held = look.column(role)
-    if look.table is None or (role == "judge" and not look.asked.long) or look.given.systems:
+    role = "system" if look.is_of_systems else "judge"
+    if look.table is None or look.given.systems or look.column(role) is not None:
         return
-    if held is not None:
+    if role == "judge" and not look.asked.long:
         return
-    rows = look.sample.rows
     found = []
-    for who in (n for n in look.free if _likely_who(look, n)):
+    for who in _likely_who(look):
         for item in _items_beside(look, who):
+            several, items = look.facts[who].distinct, look.facts[item].distinct
             # The last item of a part of a table may be cut.
-            cells = look.facts[who].distinct * look.facts[item].distinct
-            complete = 0 <= cells - rows < look.facts[who].distinct
-            if item != who and complete and look.facts[item].distinct >= look.facts[who].distinct:
+            complete = 0 <= several * items - look.sample.rows < several
+            if item != who and complete and items >= several:
                 found.append((item, who))
-    if len(found) == 1 and (systems or len(_votes(look, aside=found[0])) == 1):
+    if len(found) == 1 and (role == "system" or len(_votes(look, aside=found[0])) == 1):
         look.take("item", found[0][0], "only candidate")
         look.take(role, found[0][1], "only candidate")
 
 
 def _refuse_averages(look: Look) -> None:
     """Refuse a table with one row per system."""
-    system = look.column("system")
-    if system is None or system not in look.facts or look.sample.rows < 2:
-        return
-    facts = look.facts[system]
-    if facts.distinct == look.sample.rows:
+    facts = look.facts.get(look.column("system") or "")
+    if facts is not None and facts.distinct == look.sample.rows > 1:
         raise InputError(
-            f"{look.source} has one row per {system}: these are averages. Give one row per output,"
-            " since averages do not say how far they are from chance"
+            f"{look.source} has one row per {facts.name}: these are averages. Give one row per"
+            " output, since averages do not say how far they are from chance"
         )
-
-
-def _ask_about_judges(look: Look) -> None:
-    """Ask where no column tells the outputs of a system apart, but one does together with another
-    that may name judges: each output has a row per vote then, and its label would count as often.
-    """
-    system = look.column("system")
-    if not look.asked.long or look.asked.verb != "score" or look.column("judge") is not None:
-        return
-    pairs = [
-        (item, who)
-        for who in (n for n in look.free if _likely_who(look, n))
-        for item in _items_beside(look, system, who)
-        if item != who
-    ]
-    if len(pairs) != 1 or not _votes(look, aside=pairs[0]):
-        return
-    item, who = pairs[0]
-    raise AskError(
-        f"{look.source}: {system} and {item} repeat, and {who} tells the rows apart. Does it name"
-        " the judges, with one row per vote?",
-        role="judge",
-        candidates=(who,),
-        calls=(f"{flag('item', item)} {flag('judge', who)}",),
-    )
 
 
 def _ask_about_repeats(look: Look) -> None:
     """Ask where rows still repeat, and one further column tells them apart."""
     item, system, judge = (look.column(role) for role in ("item", "system", "judge"))
-    if item is None or (system is None and judge is None) or look.layout.rows_are_items:
-        return
-    if look.asked.verb in ("judge", "bound") and judge is None:
+    if item is None or (system is None and judge is None):
         return
     keys = (item, system, judge, look.column("replicate"), look.given.criterion)
-    if look.is_unique(*keys):
+    if (judge is None and not look.is_of_systems) or look.is_unique(*keys):
         return
     found = [
-        n
-        for n in look.free
-        if not look.facts[n].decimals
-        and not is_marks(look.facts[n])
-        and 2 <= look.facts[n].distinct <= MOST_SYSTEMS
-        and look.facts[n].filled == look.facts[n].rows
-        and look.is_unique(*keys, n)
+        name
+        for name in look.free
+        if 2 <= (facts := look.facts[name]).distinct <= MOST_SYSTEMS
+        and facts.filled == facts.rows
+        and not (facts.decimals or facts.is_marks)
+        and look.is_unique(*keys, name)
     ]
     if len(found) != 1:
         return
-    calls: tuple[str, ...] = ()
-    if "replicate" in look.asked.reads and look.facts[found[0]].is_number:
-        calls = (flag("replicate", found[0]),)
-    elif "criterion" in look.asked.reads and not look.facts[found[0]].is_number:
+    calls: list[str] = []
+    if look.facts[found[0]].is_number:
+        calls = [flag("replicate", *found)] if "replicate" in look.asked.reads else []
+    elif "criterion" in look.asked.reads:
         # A column with the name of votes was written by somebody; one called gpt is the judge.
         who = judge is None and look.asked.long and len(_votes(look, tiers_only=True)) == 1
-        calls = (*([flag("judge", found[0])] if who else []), flag("criterion", found[0]))
+        calls = [flag(role, *found) for role in (["judge"] if who else []) + ["criterion"]]
     beside = " and ".join(name for name in (item, system, judge) if name is not None)
-    raise AskError(
-        f"{look.source}: {beside} repeat, and {found[0]} tells the rows apart. What does it number?"
-        + ("" if calls else " Keep the rows of one value, or put it into the name of the item."),
-        role="replicate",
-        candidates=tuple(found),
-        calls=calls,
-    )
+    text = f"{beside} repeat, and {found[0]} tells the rows apart. What does it number?"
+    way = "" if calls else " Keep the rows of one value, or put it into the name of the item."
+    raise look.ask("replicate", text + way, calls, found)
 
 
-def _weights(look: Look) -> None:
-    """Take weight, probability and round by their names, where the verb reads them."""
-    for role in ("weight", "probability", "round"):
-        if getattr(look.given, role) is not None:
-            continue
-        for name in look.free:
+def _leave_weights(look: Look) -> None:
+    """Leave out weights, probabilities and rounds that have the name alone, and say so."""
+    ends = {"weight": (0.0, np.inf), "probability": (0.0, 1.0), "round": (-np.inf, np.inf)}
+    for role, inside in ends.items():
+        for name in look.called(role) if getattr(look.given, role) is None else ():
             facts = look.facts[name]
-            if plain(name) not in ROLE_NAMES[role] or not _can_be(look, role, name):
-                continue
-            if not facts.is_number or facts.filled < facts.rows:
-                continue
-            top = 1.0 if role == "probability" else float("inf")
-            if role != "round" and not facts.is_inside(0.0, top):
-                continue
-            look.leave([name], f"named like a {role}: add {flag(role, name)} to use it")
-            break
+            if facts.is_number and facts.filled == facts.rows and facts.is_inside(*inside):
+                look.leave([name], f"named like a {role}: add {flag(role, name)} to use it")
+                break
 
 
 # The votes of a long table.
@@ -597,39 +517,31 @@ def _weights(look: Look) -> None:
 def _votes(look: Look, *, aside: Sequence[str] = (), tiers_only: bool = False) -> list[str]:
     """Return the columns that may hold the votes of a long table, the best names alone."""
     item = look.column("item")
-    likely = [n for n in _may_vote(look) if n not in aside and not is_truth_name(n)]
-    # Numbers may all differ; what is said once of every item is a fact about it.
+    likely = [n for n in look.free if n not in aside and not is_truth_name(n)]
+    likely = [n for n in likely if _may_vote(look.facts[n])]
+    # What is said once of every item is a fact about it.
     if item is not None:
         likely = [n for n in likely if not look.is_steady(item, n)]
     tiers = VOTE_TIERS if look.truth is None else (VOTE_TIERS[0], VOTE_TIERS[2], VOTE_TIERS[1])
     for tier in tiers:
-        named = [n for n in likely if plain(n) in tier]
-        if named:
+        if named := [n for n in likely if plain(n) in tier]:
             return named
     if tiers_only:
         return []
-    return [n for n in likely if look.facts[n].is_number or is_marks(look.facts[n])] or [
+    return [n for n in likely if look.facts[n].is_number or look.facts[n].is_marks] or [
         n for n in likely if 2 <= look.facts[n].distinct <= MOST_SYSTEMS
     ]
 
 
-def _may_vote(look: Look) -> list[str]:
-    """Return the columns that may be the votes of a long table, without noting why others are not.
+def _may_vote(facts: Facts) -> bool:
+    """Say whether a column may be the votes of a long table.
 
     Numbers may all differ, and a column with the name of votes may say one thing everywhere.
     """
-    found = []
-    for name in look.free:
-        facts = look.facts[name]
-        why = veto(facts)
-        whole = why == "a different value in every row" and facts.is_number
-        steady = why == "the same value everywhere" and plain(name) in _ANY_VOTE
-        if why is None or whole or steady:
-            found.append(name)
-    return found
-
-
-_ANY_VOTE = frozenset(name for tier in VOTE_TIERS for name in tier)
+    if facts.veto == "a different value in every row":
+        return facts.is_number
+    named = facts.veto == "the same value everywhere" and plain(facts.name) in VOTE_NAMES
+    return facts.veto is None or named
 
 
 def find_vote(look: Look) -> str:
@@ -637,36 +549,24 @@ def find_vote(look: Look) -> str:
     if look.layout.vote is not None:
         return look.layout.vote
     found = _votes(look)
-    if len(found) == 1:
-        name = found[0]
-        known = plain(name) in _ANY_VOTE
-        facts = look.facts[name]
-        told = as_pass_fail([one for one in facts.labels if isinstance(one, str)] or ["?"])
-        unclear = look.asked.verb == "compare" and not known and not says_direction(name)
-        if unclear and told is None and look.truth is None and (facts.is_number):
-            raise AskError(
-                f"{look.source}: is more {name} better, or less?",
-                role="vote",
-                candidates=(name,),
-                calls=(
-                    f"{flag('vote', name)} --higher-is-better",
-                    f"{flag('vote', name)} --lower-is-better",
-                ),
-            )
-        look.take("vote", name, "by name" if known else "only candidate")
-        return name
     if not found:
         raise InputError(
             f"{look.source}: no column holds votes or scores that differ within"
-            f" {look.column('item')}:"
-            " name it (--vote)"
+            f" {look.column('item')}: name it (--vote)"
         )
-    raise AskError(
-        f"{look.source}: which column holds the votes? {names(found)} may.",
-        role="vote",
-        candidates=tuple(found),
-        calls=tuple(flag("vote", name) for name in found[:2]),
-    )
+    if len(found) > 1:
+        calls = [flag("vote", name) for name in found]
+        text = f"which column holds the votes? {names(found)} may."
+        raise look.ask("vote", text, calls, found)
+    name, facts = found[0], look.facts[found[0]]
+    known = plain(name) in VOTE_NAMES
+    told = as_pass_fail([one for one in facts.labels if isinstance(one, str)] or ["?"])
+    scores = look.asked.verb == "compare" and look.truth is None and facts.is_number
+    if scores and not (known or told or says_direction(name)):
+        calls = [f"{flag('vote', name)} --{way}-is-better" for way in ("higher", "lower")]
+        raise look.ask("vote", f"is more {name} better, or less?", calls, found)
+    look.take("vote", name, "by name" if known else "only candidate")
+    return name
 
 
 def settled(look: Look, voters: Sequence[str] = ()) -> Roles:

@@ -424,30 +424,24 @@ _MAGIC: tuple[tuple[bytes, Format], ...] = (
     (b"\xff\xff\xff\xff", "arrow-stream"),
 )
 
-_REFUSED: tuple[tuple[bytes, str], ...] = (
-    (b"PARE", "an encrypted Parquet file; decrypt it first"),
-    (b"FEA1", "a Feather file of version 1; write it again with pyarrow (version 2)"),
-    (b"BZh", "compressed with bzip2; decompress it first (bunzip2)"),
-    (b"\xfd7zXZ\0", "compressed with xz; decompress it first (unxz)"),
-    (b"\x28\xb5\x2f\xfd", "compressed with zstd; decompress it first (unzstd)"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive; unpack it and name the file inside"),
-    (b"Rar!", "a RAR archive; unpack it and name the file inside"),
-    (
-        b"\xd0\xcf\x11\xe0",
-        "an old or password-protected Office document; save the sheet as CSV (UTF-8)",
-    ),
-    (b"SQLite format 3\0", "an SQLite database; export the table as CSV"),
-    (b"\x89HDF", "an HDF5 file; export the table as Parquet"),
-    (b"\x93NUMPY", "a NumPy array; load it and pass its columns to Tallystick in Python"),
-    (b"%PDF", "a PDF document; export the table as CSV"),
-    *(
-        (
-            bytes((0x80, version)),
-            "a Python pickle, which Tallystick never opens; write the table as Parquet or CSV",
-        )
-        for version in range(2, 6)
-    ),
-)
+_REFUSED: dict[bytes, str] = {
+    b"PK\x03\x04": "a zip archive",
+    b"PK\x05\x06": "a zip archive",
+    b"PARE": "an encrypted Parquet file",
+    b"FEA1": "a Feather file of version 1",
+    b"BZh": "compressed with bzip2",
+    b"\xfd7zXZ\0": "compressed with xz",
+    b"\x28\xb5\x2f\xfd": "compressed with zstd",
+    b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive",
+    b"Rar!": "a RAR archive",
+    b"\xd0\xcf\x11\xe0": "an old or password-protected Office document",
+    b"SQLite format 3\0": "an SQLite database",
+    b"\x89HDF": "an HDF5 file",
+    b"\x93NUMPY": "a NumPy array",
+    b"%PDF": "a PDF document",
+    **{bytes((0x80, k)): "a Python pickle, which Tallystick never opens" for k in range(2, 6)},
+}
+"""How files begin that are no tables, and what they are."""
 
 
 def detect(file: File) -> Format:
@@ -465,18 +459,17 @@ def detect(file: File) -> Format:
                 )
             return kind
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        entries = _entries(file.path)
-        names = [entry.filename for entry in entries]
+        names = _entries(file.path)
         if {"_journal/start.json", "header.json"} & {*names}:
             return "inspect"
         if any(name.startswith("xl/") for name in names):
             return "workbook"
-        raise FileError(f"{file.name} is {_archive(entries)}")
-    for magic, what in _REFUSED:
-        if head.startswith(magic):
-            raise FileError(f"{file.name} is {what}")
-    if head[8:12] == b"DUCK":
-        raise FileError(f"{file.name} is a DuckDB database; export the table as Parquet")
+    known = [what for magic, what in _REFUSED.items() if head.startswith(magic)]
+    if known or head[8:12] == b"DUCK":
+        raise FileError(
+            f"{file.name} is {known[0] if known else 'a DuckDB database'}: unpack it if it is packed"
+            " or locked, or save the table as CSV (UTF-8) or Parquet"
+        )
     return _text(file, head)
 
 
@@ -512,24 +505,10 @@ def _named_delimited(name: str) -> bool:
     return name.lower().removesuffix(".gz").endswith((".csv", ".tsv"))
 
 
-def _entries(path: Path) -> list[zipfile.ZipInfo]:
-    """Return what is inside a zip archive; nothing if it is damaged."""
+def _entries(path: Path) -> list[str]:
+    """Return the names inside a zip archive; nothing if it is damaged."""
     try:
         with zipfile.ZipFile(path) as archive:
-            return archive.infolist()
+            return archive.namelist()
     except (zipfile.BadZipFile, NotImplementedError, ValueError, OSError):
         return []
-
-
-def _archive(entries: Sequence[zipfile.ZipInfo]) -> str:
-    """Say which sort of zip this is."""
-    names = [entry.filename for entry in entries]
-    if not names:
-        return "a damaged zip archive; copy it again, unpack it and name the file inside"
-    if any(entry.flag_bits & 1 for entry in entries):
-        return "a password-protected zip archive; unpack it and name the file inside"
-    if "mimetype" in names and "content.xml" in names:
-        return "an OpenDocument spreadsheet; save the sheet as CSV (UTF-8)"
-    if all(name.endswith(".npy") for name in names):
-        return "a NumPy archive; load it and pass its columns to Tallystick in Python"
-    return f"a zip archive ({', '.join(names[:3])}…); unpack it and name the file inside"

@@ -275,18 +275,18 @@ def two_vocabularies(labels: Iterable[Label]) -> tuple[str, str] | None:
 # When something happened, as people write it: numbers, ISO dates, 20/11/2023, Nov 20, 2023.
 #
 # Dates sorted as text are in the wrong order (02/12 comes before 30/11), and nothing shows it. So a
-# column is read as times in one format, or not at all. Where day and month cannot be told apart
-# (every number is at most 12), both readings are tried: one of them is taken only if it alone
-# agrees with the order of the rows.
+# column is read as times in one format, or not at all.
 
 
-_CLOCKS = ("", "%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
+_CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
 _CLEAR = (
     *("%Y/%m/%d", "%Y.%m.%d", "%Y-%m-%d", "%Y/%m", "%Y.%m", "%Y-%m"),
     *("%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%b %d %Y", "%B %d %Y"),
 )
 """Dates whose day and month cannot be confused, without commas and names of days."""
-_UNCLEAR = tuple(f"{{}}{sign}{{}}{sign}{year}" for sign in "/.-" for year in ("%Y", "%y"))
+_BY_DAY = tuple(f"%d{sign}%m{sign}{year}" for sign in "/.-" for year in ("%Y", "%y"))
+# 20.11.2023 is never written with the month first.
+_BY_MONTH = tuple(f"%m{sign}%d{sign}{year}" for sign in "/-" for year in ("%Y", "%y"))
 _NAME_OF_DAY = re.compile(r"^[A-Za-z]+,\s*(?=\d)")
 _ZONE = re.compile(r"\s*(?:UTC|GMT|Z)$")
 
@@ -302,7 +302,7 @@ class Times:
     dated
         Whether each number is a date (seconds since 1970) and not a bare number or a clock.
     note
-        What was read into the cells, or why they were not read; empty if all is clear.
+        Why the cells were not read; empty if they were.
     """
 
     seconds: tuple[float, ...] | None
@@ -323,58 +323,36 @@ def read_times(words: Sequence[str]) -> Times:
     >>> a, b = read_times(["30/11/2023", "02/12/2023"]).seconds
     >>> a < b
     True
-    >>> read_times(["03/04/2024", "03/04/2024"]).seconds is None
-    True
-    >>> read_times(["03/04/2024", "04/04/2024", "05/04/2024", "01/05/2024"]).note
-    'read as day/month/year, because the rows are then in order of time'
+    >>> read_times(["03/04/2024", "04/04/2024"]).note
+    "'03/04/2024' can be day/month or month/day: write dates as 2024-03-31"
     """
     cells = [str(word).strip() for word in words]
-    blank = sum(not cell for cell in cells)
-    if blank:
-        return Times(seconds=None, note=f"{blank:,} times are blank")
     # ISO first, because it knows time zones.
-    ways: tuple[tuple[Callable[[str], float | None], bool], ...] = (
-        (_number, False),
-        (lambda cell: _iso(cell) or _date(cell, _CLEAR), True),
-        (_clock, False),
+    for way in (_number, lambda cell: _iso(cell) or _date(cell, _CLEAR), _clock):
+        if (found := _read_all(way, cells)) is not None:
+            return Times(seconds=found, dated=way not in (_number, _clock))
+    by_day, by_month = (
+        _read_all(lambda cell, formats=formats: _date(cell, formats), cells)
+        for formats in (_BY_DAY, _BY_MONTH)
     )
-    for way, dated in ways:
-        if (found := _all([way(cell) for cell in cells])) is not None:
-            return Times(seconds=found, dated=dated)
-    return _by_parts(cells)
-
-
-def _by_parts(cells: Sequence[str]) -> Times:
-    """Read 20/11/2023 or 11/20/2023, whichever fits all cells."""
-    day_first = tuple(way.format("%d", "%m") for way in _UNCLEAR)
-    # 20.11.2023 is never written with the month first.
-    month_first = tuple(way.format("%m", "%d") for way in _UNCLEAR if "." not in way)
-    ways = [[_date(cell, way) for cell in cells] for way in (day_first, month_first)]
-    for cell, *both in zip(cells, *ways, strict=True):
-        if both == [None, None]:
-            return Times(seconds=None, note=f"{cell!r} is not a time that can be read")
-    by_day, by_month = map(_all, ways)
     if by_day is None and by_month is None:
-        return Times(
-            seconds=None,
-            note=f"{cells[0]!r} and the others are not all days of one calendar: write them as"
-            " 2024-03-31",
-        )
-    if by_day is None or by_month is None:
+        note = "not all cells are times in one writing: write dates as 2024-03-31"
+        return Times(seconds=None, note=note)
+    if by_day is None or by_month is None or by_day == by_month:
         return Times(seconds=by_day or by_month, dated=True)
-    in_order = [list(way) == sorted(way) for way in (by_day, by_month)]
-    if by_day == by_month or in_order[0] == in_order[1]:
-        return Times(
-            seconds=None,
-            note=f"{cells[0]!r} can be day/month or month/day, and no date in the column tells"
-            " which: write them as 2024-03-31",
-        )
-    way = "day/month/year" if in_order[0] else "month/day/year"
-    return Times(
-        seconds=by_day if in_order[0] else by_month,
-        dated=True,
-        note=f"read as {way}, because the rows are then in order of time",
-    )
+    note = f"{cells[0]!r} can be day/month or month/day: write dates as 2024-03-31"
+    return Times(seconds=None, note=note)
+
+
+def _read_all(way: Callable[[str], float | None], cells: Sequence[str]) -> tuple[float, ...] | None:
+    """Return every cell as a number, None if one of them cannot be read in this way."""
+    found = []
+    for cell in cells:
+        value = way(cell)
+        if value is None:
+            return None
+        found.append(value)
+    return tuple(found)
 
 
 def _number(cell: str) -> float | None:
@@ -397,13 +375,11 @@ def _date(cell: str, formats: Sequence[str]) -> float | None:
     plain = _ZONE.sub("", _NAME_OF_DAY.sub("", cell)).replace(".m.", "m").replace(",", " ")
     words = re.sub(r"(?<=\d)T(?=\d)|\s+", " ", plain).replace("Sept ", "Sep ").strip()
     words = re.sub(r"(?<=[a-z])\. ", " ", words)  # Nov. 20
-    for date in formats:
-        for clock in _CLOCKS:
-            try:
-                when = datetime.strptime(words, f"{date} {clock}".strip())
-            except ValueError:
-                continue
-            return when.replace(tzinfo=UTC).timestamp()
+    for form in (date + clock for date in formats for clock in _CLOCKS):
+        try:
+            return datetime.strptime(words, form).replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            continue
     return None
 
 
@@ -413,8 +389,3 @@ def _clock(cell: str) -> float | None:
     if found is None:
         return None
     return 3600.0 * int(found[1]) + 60 * int(found[2]) + float(found[3] or 0)
-
-
-def _all(values: Sequence[float | None]) -> tuple[float, ...] | None:
-    held = tuple(value for value in values if value is not None)
-    return held if len(held) == len(values) else None

@@ -92,9 +92,9 @@ def _rounds(data: Data, columns: Columns, kept: Array, notes: list[str]) -> Roun
     times = None
     if clock is not None and columns.round is not None:
         found = read_times(texts(data, clock, kept.tolist()))
-        times, lost = found.seconds, f" gives no order in time ({found.note})"
-        if found.note:
-            notes.append(f"column {clock!r}{lost if times is None else f': {found.note}'}")
+        times = found.seconds
+        if times is None:
+            notes.append(f"column {clock!r} gives no order in time ({found.note})")
     return rounds_of(data, columns.round, kept, ONE_ROUND, when=times, clock=clock or "time")
 
 

@@ -429,7 +429,7 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     return {role: getattr(roles, role) for role in wanted}
 
 
-def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
+def cases_of(result: Result, data: Data) -> Cases | None:
     """Return the items that were asked and got another answer than before.
 
     None where the rows are not at hand, or where some were left out, so that places of items are
@@ -461,7 +461,7 @@ def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
     counts = [(kind, sum(one.kind == kind for one in found)) for kind in order]
     told = ", ".join(f"{n:,} {kind}" for kind, n in counts if n and kind != "changed")
     line = f"{len(found):,} of {len(table['new']):,} answers changed{': ' + told if told else ''}."
-    return gather(data, found, title="Items", line=line, texts=texts)
+    return gather(data, found, title="Items", line=line)
 
 
 def _kind(true: object, old: object, new: object) -> str:
