@@ -44,8 +44,8 @@ def test_a_literal_name_wins_over_commas_and_globs() -> None:
 @pytest.mark.parametrize(
     ("roles", "words"),
     [
-        (Roles(truth="glod"), r"has no column 'glod'; did you mean 'gold'\?"),
-        (Roles(judges=("lr_c",)), r"no column 'lr_c'; did you mean 'lr_"),
+        (Roles(truth="glod"), r"has no column 'glod': did you mean 'gold'\?"),
+        (Roles(judges=("lr_c",)), r"no column 'lr_c': did you mean 'lr_"),
         (Roles(judges=("gpt*",)), "no column of the table matches 'gpt\\*'"),
         (Roles(judges=("lr_a,",)), "has no column ''"),
         (Roles(judges=("gold",), truth="gold"), "'gold' is given as truth and in a group"),
