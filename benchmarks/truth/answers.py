@@ -3,7 +3,8 @@
     python -m benchmarks.truth.answers [--write]
 
 The replies are those of the tests: written.ndjson, labelled before the reader was made;
-fresh.ndjson, written against it afterwards; and the older ones, made to mislead a bolder reader.
+fresh.ndjson, written against it afterwards; plain.ndjson, in three sets, each before the rules that
+it led to; and the older ones, made to mislead a bolder reader.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ def main() -> None:
     sets = {
         "written": "written.ndjson",
         "fresh": "fresh.ndjson",
+        "plain": "plain.ndjson",
         "older": "replies.ndjson",
         "older, fresh": "replies_fresh.ndjson",
     }

@@ -103,9 +103,9 @@ def test_nothing_is_sent_or_unpickled() -> None:
     for path in (ROOT / "src").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"^\s*(import|from) (pickle|cloudpickle|dill)\b", text, re.MULTILINE)
-    from tallystick.report import page
+    from tallystick.report import page_of
 
-    shown = page(judge(votes()))
+    shown = page_of(judge(votes()))
     assert not re.search(r"(src|href)=[\"']?(https?:)?//", shown)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tallystick.report import kinds, page
+from tallystick.report import kinds, page_of
 from tallystick.report.chart import Plot
 from tallystick.report.kinds import Kind
 from tallystick.report.svg import Mark, Track, Tracks
@@ -59,7 +59,7 @@ def test_a_toy_chart_kind_is_drawn_saved_and_put_on_a_page(monkeypatch, tmp_path
 
     Plot(result.figures()[0]).save(tmp_path / "dots.svg")
     assert "dot: a number" in (tmp_path / "dots.svg").read_text(encoding="utf-8")
-    assert "Dots: Three dots; dot: a number" in page(result)
+    assert "Dots: Three dots; dot: a number" in page_of(result)
 
 
 def test_no_two_entries_have_one_name():

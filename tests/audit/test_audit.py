@@ -7,7 +7,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.registry import summary
-from tallystick.report import page
+from tallystick.report import page_of
 from tallystick.results import Figure, Needed, Result, to_json
 from tallystick.table import scan
 from tallystick.verbs.audit import AuditResult, audit
@@ -37,7 +37,7 @@ def test_all_that_applies_is_run_and_nothing_else(question, verbs):
     result = audit(table_of(question))
     assert [part.verb for part in result.sections] == verbs
     assert result.skipped == ()
-    assert all(part.answer_line in result.verdict for part in result.sections)
+    assert all(part.opening.answer in result.verdict for part in result.sections)
     assert [row["answer"] for row in result.rows()] == [part.verdict for part in result.sections]
     assert json.loads(to_json(result.to_dict()))["sections"][0]["verb"] == verbs[0]
     assert result.figures()[: len(verbs)] == tuple(part.figures()[0] for part in result.sections)
@@ -150,7 +150,7 @@ def test_every_question_is_a_part_with_its_own_table_on_the_page():
         ("judge", False),
         ("shift", True),
     ]
-    text = page(result).replace("\xa0", " ")
+    text = page_of(result).replace("\xa0", " ")
     assert (
         text.index(">large is the best of four models", text.index("<h1"))
         < text.index(result.result_parts()[0].short.replace("\xa0", " "))

@@ -14,7 +14,7 @@ import pytest
 import tallystick as ts
 from tallystick.errors import AskError, InputError
 from tallystick.registry import capabilities, capability
-from tallystick.report import page
+from tallystick.report import page_of
 from tallystick.table import Reading, answered, write_csv
 
 SHOWN = [one.verb for one in capabilities() if one.demo is not None]
@@ -66,7 +66,7 @@ def test_every_verb_shows_first_what_it_read(verb, tallystick, tmp_path):
     result = answered(shown, made.table, made.options)
     assert result.reading.line() == line
     assert str(result).startswith(line)
-    assert line in page(result).replace("&#39;", "'")
+    assert line in page_of(result).replace("&#39;", "'")
     assert line in result._repr_html_()
     for columns in (value for value in body["reading"].values() if isinstance(value, list)):
         assert columns

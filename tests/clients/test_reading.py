@@ -1,7 +1,6 @@
 """How replies are read, held to replies that a careful person labelled."""
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,16 +11,6 @@ from tallystick.errors import InputError
 HERE = Path(__file__).parent
 
 
-def replies(name):
-    lines = (HERE / name).read_text("utf-8").splitlines()
-    return [json.loads(line) for line in lines]
-
-
-WRITTEN = replies("written.ndjson")
-FRESH = replies("fresh.ndjson")
-OLDER = [*replies("replies.ndjson"), *replies("replies_fresh.ndjson")]
-
-
 def read(one):
     # Replies of before name ways of reading that are one now.
     how = one.get("reading", "words")
@@ -30,34 +19,25 @@ def read(one):
     )
 
 
-def wrong(some):
-    return [one["reply"] for one in some if read(one) not in (one["label"], None)]
-
-
-def unread(some):
-    return [one["reply"] for one in some if read(one) is None and one["label"] is not None]
-
-
-def test_hardly_any_reply_is_read_wrong_and_few_are_not_read():
-    """The bar of the issue: a wrong label at most .5%, unread at most 12%."""
-    assert len(WRITTEN) >= 300
-    assert Counter(one["kind"] for one in WRITTEN)["judge prose"] >= 150
-    stated = [one for one in WRITTEN if one["label"] is not None]
-    assert wrong(WRITTEN) == []
-    assert len(unread(WRITTEN)) <= 0.03 * len(stated)
-
-
-def test_replies_that_were_written_against_the_reader_stay_read():
-    """At first 1 of 104 was wrong and 17 of 49 unread."""
-    assert wrong(FRESH) == []
-    assert len(unread(FRESH)) <= 1
-
-
-def test_hostile_replies_of_before_are_hardly_ever_read_wrong_and_few_are_not_read():
-    """They were made to mislead a bolder reader."""
-    stated = [one for one in OLDER if one["label"] is not None]
-    assert len(wrong(OLDER)) <= 0.005 * len(OLDER)
-    assert len(unread(OLDER)) <= 0.12 * len(stated)
+@pytest.mark.parametrize(
+    ("name", "most_wrong", "most_unread"),
+    [
+        ("written", 0, 0.03),  # the bar of the issue: wrong at most .5%, unread at most 12%
+        ("fresh", 0, 0.03),  # against the reader; at first 1 of 104 was wrong, 17 of 49 unread
+        ("plain", 0, 0.07),  # as judges write; at first 1 of 220 was wrong, 43 of 190 unread
+        ("replies", 0.005, 0.12),  # made to mislead a bolder reader
+        ("replies_fresh", 0.01, 0.12),
+    ],
+)
+def test_hardly_any_reply_is_read_wrong_and_few_are_not_read(name, most_wrong, most_unread):
+    lines = (HERE / f"{name}.ndjson").read_text("utf-8").splitlines()
+    some = [json.loads(line) for line in lines]
+    found = [read(one) for one in some]
+    stated = [label for label, one in zip(found, some, strict=True) if one["label"] is not None]
+    pairs = zip(found, some, strict=True)
+    wrong = [one["reply"] for label, one in pairs if label not in (one["label"], None)]
+    assert len(wrong) <= most_wrong * len(some), wrong
+    assert stated.count(None) <= most_unread * len(stated)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 from tallystick.table import conclude, read
 from tallystick.verbs.compare import CAPABILITY, CompareQuestion
 from tallystick.verbs.compare.labels import cases_of
-from tallystick.verbs.compare.result import folds_of
 
 N = 60
 
@@ -36,15 +35,16 @@ def test_scores_without_a_truth_have_no_items_to_list():
     assert cases_of(conclude(CAPABILITY, data, CompareQuestion()), data) is None
 
 
-def test_the_board_shows_how_far_each_model_is_behind_the_one_above():
+def test_page_and_terminal_show_the_board_and_every_pair():
     _, result = answered()
-    models, pairs, *_ = folds_of(result)
+    models, pairs = result.folds()
     assert [row["model"] for row in models.rows] == ["a", "b", "c"]
-    assert models.rows[0]["against the one above"] is None
-    assert models.rows[1]["against the one above"] == -0.25
-    assert models.rows[1]["only this / only above"] == "0 / 15"
-    assert pairs.line == f"{result.pairs_told} of 3 pairs are told apart."
     assert models.units["score"] == "share"
+    assert pairs.line == f"{result.pairs_told} of 3 pairs are told apart."
+    assert pairs.rows[0]["pair"] == "a − b"
+    assert (pairs.rows[0]["only first"], pairs.rows[0]["only second"]) == (15, 0)
+    shown = str(result)
+    assert all(f"{a} − {b}  " in shown for a, b in ("ab", "ac", "bc"))
 
 
 def test_the_verdict_is_told_line_by_line():

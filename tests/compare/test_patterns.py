@@ -54,6 +54,7 @@ def test_items_without_a_score_are_left_out_alike():
         counted, rows = both(data)
     assert counted.n_items == rows.n_items == 491
     assert counted.warnings == rows.warnings
+    assert counted.warnings[0].startswith("9 of 500 items are left out")
     assert counted.pairs == rows.pairs
 
 
@@ -93,12 +94,3 @@ def test_counts_warn_of_a_model_without_a_true_label_as_rows_do():
         counted, rows = both(data)
     assert counted.warnings == rows.warnings
     assert any(one.startswith("'c' answers 'A', 'B' and the truth") for one in counted.warnings)
-
-
-def test_counts_name_the_model_that_costs_items_as_rows_do():
-    held = {name: column.astype(float) for name, column in table(models=3).items()}
-    held["m1"][40:] = np.nan
-    with read(held, DOOR) as data:
-        counted, rows = both(data)
-    assert counted.warnings == rows.warnings
-    assert "without m1 500 items are left, not 40: --models m0,m2" in counted.warnings[0]

@@ -48,11 +48,6 @@ def test_a_pilot_gives_its_own_disagreement():
         pilot_of(Board(names=("x", "y"), scores=np.ones((5, 2))))
 
 
-def test_pictures_are_data():
-    result = plan(0.02, disagreement=0.1)
-    assert [figure.kind for figure in result.figures()] == ["curve", "forest"]
-
-
 def test_a_difference_beyond_the_disagreement_is_refused():
     with pytest.raises(InputError, match="cannot differ by more"):
         plan(0.2, disagreement=0.1)

@@ -29,13 +29,3 @@ def test_the_rows_are_the_board_best_first(board):
     assert sorted((row["score"] for row in rows), reverse=True) == [row["score"] for row in rows]
     assert rows[-1]["model"] == "a"
     assert rows[-1]["rank"] == "3"
-
-
-def test_the_matrix_of_differences_is_antisymmetric(board):
-    [cells] = [figure.columns for figure in board.figures() if figure.kind == "matrix"]
-    lead = {
-        (m, t): d
-        for m, t, d in zip(cells["model"], cells["than"], cells["difference"], strict=True)
-    }
-    assert len(lead) == 6
-    assert all(lead[b, a] == -d for (a, b), d in lead.items())

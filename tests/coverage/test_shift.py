@@ -3,8 +3,6 @@ strategy."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,8 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tallystick.sampling
-import tallystick.verbs.shift
 from benchmarks.replays import replay
 from tallystick.sampling import Plan
 from tallystick.verbs.shift import Answers, Items, assess, design, part_of
@@ -22,23 +18,9 @@ pytestmark = pytest.mark.slow
 
 RUNS, ALPHA = 1000, 0.05
 BLOCK = 250
-"""Runs that are made, and kept, together: the table can be made in several sittings."""
-KEPT = Path(__file__).resolve().parents[2] / "out" / "shift-coverage.jsonl"
+"""Runs that are made together, from a seed of their own."""
 LEAST = 0.9220
 """The 1e-4 quantile of the coverage of 1000 runs of an interval that covers 95%."""
-
-
-CODE = "".join(
-    path.read_text(encoding="utf-8")
-    for path in sorted(
-        (
-            *Path(tallystick.sampling.__path__[0]).rglob("*.py"),
-            *Path(tallystick.verbs.shift.__path__[0]).glob("[adin]*.py"),
-        )
-    )
-)
-"""The code that samples, counts and makes intervals: what was measured with other code does not
-count."""
 
 
 def coded(
@@ -84,7 +66,7 @@ def cases(folder: Path) -> Iterator[tuple[str, Items, np.ndarray, tuple[int, ...
 def measure(items: Items, new: np.ndarray, calls: int) -> dict[str, Any]:
     """Return the share of runs in which each interval holds the truth."""
     plan = design(items, calls=calls, window=16)
-    blocks = [kept(plan, items, new, seed) for seed in range(RUNS // BLOCK)]
+    blocks = [block(plan, items, new, seed) for seed in range(RUNS // BLOCK)]
     hit = {name: np.sum([block[name] for block in blocks], axis=0) / RUNS for name in blocks[0]}
     L = len(items.labels)
     moved = shares(items, new) != shares(items, items.old)
@@ -96,21 +78,6 @@ def measure(items: Items, new: np.ndarray, calls: int) -> dict[str, Any]:
         "worst recall": float(hit["entries"][np.arange(L) * (L + 1) + np.arange(L)].min()),
         **{name: float(hit[name]) for name in ("accuracy", "flips")},
     }
-
-
-def kept(plan: Plan, items: Items, new: np.ndarray, seed: int) -> dict[str, Any]:
-    """Return how often each interval held in one block of runs; a block of the same code is not run
-    again."""
-    key = hashlib.sha256(
-        f"{CODE}{plan.fingerprint}{new.tolist()}{seed}{BLOCK}".encode()
-    ).hexdigest()
-    known = dict(map(json.loads, KEPT.read_text().splitlines())) if KEPT.exists() else {}
-    if key not in known:
-        known[key] = block(plan, items, new, seed)
-        KEPT.parent.mkdir(exist_ok=True)
-        with KEPT.open("a", encoding="utf-8") as stream:
-            stream.write(json.dumps([key, known[key]]) + "\n")
-    return known[key]
 
 
 def shares(items: Items, answers: np.ndarray) -> np.ndarray:

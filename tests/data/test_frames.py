@@ -12,8 +12,6 @@ import pytest
 
 from tallystick import bound, compare, judge, read, score
 from tallystick.errors import InputError
-from tallystick.table import engines
-from tallystick.table.engines import distinct, fetch, first_repeat_in, part, row_count, sampled
 
 N = 400
 pl = pytest.importorskip("polars")
@@ -97,25 +95,19 @@ ASKED: dict[str, tuple[Any, dict[str, list[Any]], dict[str, Any]]] = {
 
 @pytest.fixture
 def far(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look at 120 rows only, and let no row leave the engine."""
+    """Take every frame for a large one."""
+    monkeypatch.setattr(read_module, "_FEW_ROWS", 120)
+
+
+@pytest.fixture
+def full(monkeypatch: pytest.MonkeyPatch, far: None) -> None:
+    """Have no room for rows."""
 
     def refused(*_: Any) -> Any:
         raise AssertionError("rows were fetched")
 
-    monkeypatch.setattr(read_module, "_SAMPLE", 120)
-    monkeypatch.setattr(importlib.import_module("tallystick.table.data"), "fetch", refused)
+    monkeypatch.setattr(read_module, "rows_fit", lambda *_: False)
     monkeypatch.setattr(read_module, "fetch", refused)
-
-
-@pytest.fixture
-def full(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Look at 120 rows only, and have no room for more."""
-
-    def refused(*_: Any) -> Any:
-        raise InputError("no memory")
-
-    monkeypatch.setattr(read_module, "_SAMPLE", 120)
-    monkeypatch.setattr(importlib.import_module("tallystick.table.data"), "fetch", refused)
 
 
 def _same(found: Any, expected: Any, path: str = "") -> None:
@@ -151,23 +143,31 @@ def _dask(columns: Mapping[str, list[Any]]) -> Any:
     return dd.from_pandas(pandas.DataFrame(columns), npartitions=3)
 
 
-@pytest.mark.parametrize("engine", [_lazy_polars, _dask], ids=["polars", "dask"])
+ENGINES = pytest.mark.parametrize("engine", [_lazy_polars, _dask], ids=["polars", "dask"])
+
+
+@ENGINES
 @pytest.mark.parametrize("name", ASKED)
-def test_a_large_frame_is_counted_in_its_engine(name: str, engine: Any, far: None) -> None:
+def test_a_large_frame_gives_what_its_rows_give(name: str, engine: Any, far: None) -> None:
     evaluate, columns, options = ASKED[name]
     expected = _body(evaluate(columns, **options))
     _same(_body(evaluate(engine(columns), **options)), expected)
 
 
-@pytest.mark.parametrize("population", [None, "new"])
-@pytest.mark.parametrize("engine", [_lazy_polars, _dask], ids=["polars", "dask"])
+@ENGINES
+@pytest.mark.parametrize("name", ["judge", "bound", "compare, right or wrong"])
+def test_named_votes_are_counted_in_their_engine(name: str, engine: Any, full: None) -> None:
+    evaluate, columns, options = ASKED[name]
+    expected = _body(evaluate(columns, **options))
+    _same(_body(evaluate(engine(columns), **options)), expected)
+
+
+@ENGINES
 def test_outputs_beyond_memory_are_counted_and_only_their_pairs_unknown(
-    engine: Any, population: str | None, full: None
+    engine: Any, full: None
 ) -> None:
     """Pairs of systems need the items one by one; what a system scores does not."""
-    here, far_away = (
-        score(rows, population=population, **SCORED) for rows in (_outputs(), engine(_outputs()))
-    )
+    here, far_away = (score(rows, **SCORED) for rows in (_outputs(), engine(_outputs())))
     for one, other in zip(far_away.systems, here.systems, strict=True):
         assert (one.name, one.n_outputs, one.n_labels) == (
             other.name,
@@ -176,12 +176,12 @@ def test_outputs_beyond_memory_are_counted_and_only_their_pairs_unknown(
         )
         assert one.score == pytest.approx(other.score)
     assert len(here.pairs) == 3
-    assert "memory" in far_away.pairs.reason
+    assert "which of them belong to one item" in far_away.pairs.reason
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", ["judge", "bound", "compare"])
-def test_spark_counts_for_every_verb(name: str, spark: Any, far: None) -> None:
+@pytest.mark.parametrize("name", ["judge", "bound"])
+def test_spark_counts_for_every_verb(name: str, spark: Any, full: None) -> None:
     evaluate, columns, options = ASKED[name]
     schema = ", ".join(f"{column} string" for column in columns)
     frame = spark.createDataFrame(list(zip(*columns.values(), strict=True)), schema)
@@ -192,78 +192,23 @@ def test_an_item_that_stands_twice_far_down_is_refused(far: None) -> None:
     rows = _votes()
     rows["id"][-1] = rows["id"][0]
     with pytest.raises(InputError, match="duplicate item 'q0'"):
-        judge(pl.LazyFrame(rows), truth="gold", item="id")
-    found = judge(pl.LazyFrame(rows), truth="gold")
-    assert found.reading.item is None
-    assert found.reading == judge(rows, truth="gold").reading
-
-
-def test_two_outputs_of_one_system_on_an_item_are_refused(full: None) -> None:
-    rows = _outputs()
-    rows["question"][-1] = rows["question"][2]
-    with pytest.raises(InputError, match="'q0' and 'c' occur twice"):
-        score(pl.LazyFrame(rows), **SCORED)
+        judge(pl.LazyFrame(rows), truth="gold", judges="x,y", item="id")
 
 
 def test_rows_that_do_not_fit_into_memory_are_refused_with_the_way_out(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, far: None
 ) -> None:
-    monkeypatch.setattr(read_module, "_SAMPLE", 120)
     monkeypatch.setenv("TALLYSTICK_MEMORY", "20KB")
     monkeypatch.setattr("tallystick.table.engine.engine_memory", lambda: 10**9)
     frame = pl.LazyFrame({**_outputs(), "p": [0.15] * (3 * N)})
-    with pytest.raises(InputError, match="1,200 rows, and this question needs them one by one"):
-        score(frame, probability="p", **SCORED)
+    with pytest.raises(InputError, match=r"1,200 rows: fetching 6 columns.*Tally\.of\(frame"):
+        score(frame, probability="p", **{**SCORED, "item": None})
 
 
-def test_numbers_beyond_memory_are_compared_by_their_sums(monkeypatch: pytest.MonkeyPatch) -> None:
-    draw = np.random.default_rng(2)
-    n = 2_400  # fewer rows at hand are looked at for ties, which sums do not show
-    columns = {"id": list(range(n)), "x": draw.random(n), "y": draw.random(n) * 0.7}
-    near = compare(columns, models="x,y", item="id", bounds=(0.0, 1.0))
-    monkeypatch.setattr(read_module, "_SAMPLE", 120)
-    monkeypatch.setattr(engines, "fits", lambda size: False)
-    far_away = compare(pl.LazyFrame(columns), models="x,y", item="id", bounds=(0.0, 1.0))
-    assert far_away.pairs[0].difference == pytest.approx(near.pairs[0].difference)
-    assert far_away.pairs[0].interval.low == pytest.approx(near.pairs[0].interval.low)
-    assert any("added up where they are stored" in one for one in far_away.assumptions)
-    with pytest.raises(InputError, match=r"outside 0 to 0\.5"):
-        compare(pl.LazyFrame(columns), models="x,y", item="id", bounds=(0.0, 0.5))
-
-
-@pytest.mark.parametrize("engine", [_lazy_polars, _dask], ids=["polars", "dask"])
-def test_a_long_frame_is_turned_round_here_as_a_table_is(
-    engine: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@ENGINES
+def test_a_long_frame_is_turned_round_here_as_a_table_is(engine: Any, far: None) -> None:
     expected = _body(judge(_long(_votes()), truth="gold"))
-    monkeypatch.setattr(read_module, "_SAMPLE", 120)
     _same(_body(judge(engine(_long(_votes())), truth="gold")), expected)
-
-
-@pytest.mark.parametrize("engine", [_lazy_polars, _dask], ids=["polars", "dask"])
-def test_a_frame_is_told_by_rows_from_all_of_it(engine: Any) -> None:
-    """A judge who votes from row 1,000 on, and two systems in turn, are both seen."""
-    late = {"late": [None] * 1000 + ["x"] * 1000, "system": ["a", "b"] * 1000, "n": range(2000)}
-    first, drawn = sampled(engine(late), 200)
-    assert first["n"].to_pylist() == list(range(100))
-    assert drawn is not None
-    assert 120 < drawn.num_rows < 300
-    assert set(drawn["late"].to_pylist()) == {None, "x"}
-    assert set(drawn["system"].to_pylist()) == {"a", "b"}
-    steps = np.diff(sorted(drawn["n"].to_pylist()))
-    assert len(set(steps.tolist())) > 5
-    assert len(set(drawn["n"].to_pylist())) == drawn.num_rows
-    assert sampled(engine(late), 5000)[1] is None
-
-
-def test_parts_and_values_of_a_column_are_found_in_the_engine() -> None:
-    frame = pl.LazyFrame({"lang": ["en", None, "de", "en", " "], "n": [1, 2, 3, 4, 5]})
-    assert distinct(frame, "lang", 10) == ["de", "en", None]
-    assert part(frame, "lang", "en").collect()["n"].to_list() == [1, 4]
-    assert part(frame, "lang", None).collect()["n"].to_list() == [2, 5]
-    assert row_count(frame) == 5
-    assert first_repeat_in(frame, "n") is None
-    assert fetch(frame, ["n"], "a test").column_names == ["n"]
 
 
 def test_the_row_numbers_of_pandas_are_no_column() -> None:

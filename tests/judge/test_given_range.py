@@ -33,9 +33,3 @@ def test_a_range_that_the_data_contradict_raises_an_alarm_by_name(votes, method)
     assert any(
         "bounds by logic hold only if the range is right" in warning for warning in result.warnings
     )
-
-
-def test_a_range_that_picks_no_mirror_point_is_told(votes):
-    result = independent(votes, judges=list("wxyz"), prevalence={"n": (0.9, 0.95)})
-    alarm = next(one for one in result.alarms if one.name == "prevalence picks no branch")
-    assert "neither mirror point (54.2% and 45.8% of n)" in alarm.proves

@@ -46,7 +46,7 @@ def test_words_for_places_are_places(words):
     one, two = words
     votes = Tally.of({"x_ab": [one] * 6 + [two] * 4, "x_ba": [two] * 6 + [one] * 4})
     found = position_bias(votes, pairs=[("x_ab", "x_ba")])
-    assert found.consistent == 1.0  # the same answer, which stood in the other place
+    assert found.judges[0].consistent == 1.0  # the same answer, which stood in the other place
 
 
 def test_what_may_be_an_answer_or_a_place_is_asked_about():
@@ -55,7 +55,7 @@ def test_what_may_be_an_answer_or_a_place_is_asked_about():
         evaluate(votes, judges=list(votes), method="position-bias")
     assert asked.value.calls == ("--recorded answer", "--recorded position")
     by_answer = evaluate(votes, judges=list(votes), method="position-bias", recorded="answer")
-    assert by_answer.consistent == 0.5
+    assert by_answer.judges[0].consistent == 0.5
 
 
 def test_letters_that_stay_when_the_order_is_swapped_are_asked_about():
@@ -63,7 +63,8 @@ def test_letters_that_stay_when_the_order_is_swapped_are_asked_about():
     with pytest.raises(AskError, match="name the answer, or the place"):
         position_bias(Tally.of(votes), pairs=[("x_ab", "x_ba")])
     places = {name: ["first" if v == "A" else "second" for v in c] for name, c in votes.items()}
-    assert position_bias(Tally.of(places), pairs=[("x_ab", "x_ba")]).consistent == 10 / 60
+    found = position_bias(Tally.of(places), pairs=[("x_ab", "x_ba")])
+    assert found.judges[0].consistent == 10 / 60
 
 
 def test_two_judges_are_not_taken_for_two_orders_of_one():

@@ -29,7 +29,6 @@ def test_a_restart_in_mid_window_gives_the_same_windows_and_alarms(tmp_path):
     expected = [window.to_dict() for window in whole.push(data)]
     assert any(window["change"] for window in expected)
 
-    assert load_state(whole, tmp_path / "state.json") is False
     found = []
     for start, end in ((0, 410), (410, 1733), (1733, 2600)):
         again = Windows(size=300, evaluation=majority)
@@ -58,7 +57,7 @@ def test_a_state_of_another_stream_is_refused(tmp_path):
     with pytest.raises(InputError, match="written with window 300, and now it is 200"):
         load_state(Windows(size=200), path)
     path.write_text("[1]", encoding="utf-8")
-    with pytest.raises(FileError, match="not a state of judge"):
+    with pytest.raises(FileError, match="cannot be read"):
         load_state(Windows(size=300), path)
     path.write_text("{", encoding="utf-8")
     with pytest.raises(FileError, match="cannot be read"):

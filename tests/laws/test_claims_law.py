@@ -10,7 +10,7 @@ import pytest
 
 import tallystick as ts
 from tallystick.errors import TallystickError
-from tallystick.report import page
+from tallystick.report import page_of
 
 VERBS = ("score", "compare", "judge", "bound")
 BEST = re.compile(r"(\w+) is (?:the best of|the most accurate of|closest to the true grade of) ")
@@ -105,7 +105,7 @@ def test_claims_agree_and_are_settled(verb):
     assert len(answered) >= 4
     for result in answered:
         check(result)
-    shown = page(answered[0])
+    shown = page_of(answered[0])
     assert " ".join(answered[0].opening.answer.split()[:3]) in " ".join(shown.split())
 
 

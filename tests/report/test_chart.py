@@ -6,8 +6,8 @@ import pytest
 from tallystick.errors import InputError
 from tallystick.report.chart import Plot, chart, plot
 from tallystick.report.kinds import MOST_NAMES, MOST_PANELS, MOST_POINTS, MOST_SIDE, kind_of
-from tallystick.report.svg import TOKENS, shorten
-from tallystick.results import Figure, Result
+from tallystick.report.svg import TOKENS
+from tallystick.results import Figure, Result, shorten
 
 
 def thin(figure):

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from tallystick.errors import FileError
-from tallystick.report import Provenance, page, write_page
+from tallystick.report import Provenance, page_of, write_page
 from tallystick.results import Needed
 from tallystick.table import Case, Cases, Tally, describe
 from tests.report.conftest import result
@@ -29,7 +29,7 @@ def tags(text):
 
 
 def test_nothing_from_the_data_becomes_markup(hostile):
-    text = page(
+    text = page_of(
         hostile, provenance=Provenance(command="tallystick <b>", digests={"</code><script>": "00"})
     )
     seen = tags(text)
@@ -47,13 +47,13 @@ def test_nothing_from_the_data_becomes_markup(hostile):
 def test_marks_that_turn_the_direction_of_text_are_written_out():
     """One of them in a label would turn all that follows it on the page."""
     turned = {"gpt\u202e": ["yes\u2067", "no\u200f"]}
-    text = page(describe(Tally.of(turned)))
+    text = page_of(describe(Tally.of(turned)))
     assert "gpt\\u202e" in text
     assert not set(text) & set("\u202e\u2067\u200f\u202a\u2066\u2069\u061c")
 
 
 def test_the_policy_allows_our_script_and_our_style_alone_and_no_network(hostile):
-    text = page(hostile)
+    text = page_of(hostile)
     [policy] = [
         a["content"] for tag, a in tags(text) if a.get("http-equiv") == "Content-Security-Policy"
     ]
@@ -66,20 +66,20 @@ def test_the_policy_allows_our_script_and_our_style_alone_and_no_network(hostile
 
 
 def test_the_answer_the_picture_and_the_next_step_come_before_every_fold(hostile):
-    text = page(result(["a", "b"], needed=Needed(40, "labels")))
+    text = page_of(result(["a", "b"], needed=Needed(40, "labels")))
     order = ["<h1>a leads<", "<figure>", "Next: get about 40 more labels.", "<details"]
     places = [text.index(mark) for mark in order]
     assert places == sorted(places)
 
 
 def test_every_fold_gives_its_answer_in_one_line(hostile):
-    lines = re.findall(r"<summary><h2>(.*?)</h2><span>(.*?)</span></summary>", page(hostile))
+    lines = re.findall(r"<summary><h2>(.*?)</h2><span>(.*?)</span></summary>", page_of(hostile))
     assert [title for title, _ in lines][-1] == "Command"
     assert all(line.strip() for _, line in lines), lines
 
 
 def test_a_result_that_needs_nothing_has_no_next_step():
-    assert "Next:" not in page(result(["a", "b"]))
+    assert "Next:" not in page_of(result(["a", "b"]))
 
 
 def case(n, **more):
@@ -94,7 +94,7 @@ def test_the_items_behind_a_claim_are_listed_with_their_texts_and_the_rest_is_co
     found = Cases(
         title="Outputs", line="9 differ.", kinds=(("too strict", 5), ("too kind", 4)), cases=listed
     )
-    text = page(result(["a", "b"]), cases=found)
+    text = page_of(result(["a", "b"]), cases=found)
     assert text.count('<details class="item') == 3
     assert "&lt;b&gt;Why&lt;/b&gt;" in text
     assert "3 of 9 are listed" in text
@@ -103,25 +103,25 @@ def test_the_items_behind_a_claim_are_listed_with_their_texts_and_the_rest_is_co
 
 
 def test_the_json_twin_is_the_dictionary_of_the_result(hostile):
-    [link] = [a["href"] for tag, a in tags(page(hostile)) if "download" in a]
+    [link] = [a["href"] for tag, a in tags(page_of(hostile)) if "download" in a]
     assert json.loads(base64.b64decode(link.split(",", 1)[1])) == hostile.to_dict()
 
 
 def test_unknown_numbers_are_a_dash_and_the_verdict_comes_first(hostile):
-    text = page(result(["a", "b"]))
+    text = page_of(result(["a", "b"]))
     assert text.index("a leads") < text.index("<figure>") < text.index("<table")
     assert '<td class="n" data-l="score"><bdi>–</bdi></td>' in text
     assert "nan" not in text.lower().split("sortable")[1].split("</table>")[0]
 
 
 def test_a_leaderboard_of_thousands_makes_a_small_page():
-    text = page(result([f"model {i}" for i in range(5000)]))
+    text = page_of(result([f"model {i}" for i in range(5000)]))
     assert len(text.encode()) < 2_000_000
     assert "The first 300 of 5,000 rows" in text
 
 
 def test_the_same_result_makes_the_same_bytes(hostile):
-    assert page(hostile) == page(hostile)
+    assert page_of(hostile) == page_of(hostile)
 
 
 def test_an_old_report_survives_a_write_that_fails(tmp_path, monkeypatch):

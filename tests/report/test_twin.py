@@ -3,7 +3,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tallystick.report import page
+from tallystick.report import page_of
 from tallystick.report.page import MOST_JSON, twin
 from tallystick.results import Result, Slice
 from tests.report.conftest import result
@@ -23,7 +23,7 @@ def test_a_short_result_has_its_twin(hostile):
 def test_a_long_one_has_none_and_the_page_says_how_to_get_it():
     long = Pairs(verdict="v", n_items=1, pairs=tuple(f"{i:>80}" for i in range(MOST_JSON // 80)))
     assert twin(long) == ""
-    assert "The JSON is too long for this page" in page(long)
+    assert "The JSON is too long for this page" in page_of(long)
 
 
 def test_millions_of_values_are_not_even_spelled_out(monkeypatch):

@@ -1,7 +1,6 @@
 from tallystick.table import conclude, read
 from tallystick.verbs.score import CAPABILITY
 from tallystick.verbs.score.question import KIND, STRICT, ScoreQuestion, cases_of
-from tallystick.verbs.score.terminal import folds_of
 
 JUDGES = ("gpt", "claude", "llama")
 
@@ -50,7 +49,7 @@ def test_without_human_grades_there_is_nothing_to_list():
 def test_the_folds_say_how_far_the_judges_are_off_and_which_pairs_are_settled():
     truth = ["pass"] * 20 + ["fail"] * 3 + [None] * 15 + ["pass", "pass"]
     _, result = answered(truth)
-    titles = [section.title for section in folds_of(result)]
+    titles = [section.title for section in result.folds()]
     assert titles[0] == "Systems"
     assert titles[-1] == "Judges"
-    assert all(section.line for section in folds_of(result))
+    assert all(section.line for section in result.folds())

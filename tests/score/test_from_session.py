@@ -108,13 +108,24 @@ def test_a_system_without_a_draw_has_no_score(tmp_path):
     assert sorted(known) == [False, True]
 
 
-def test_exact_intervals_of_a_session_are_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("goal", "option"),
+    [
+        ("mean", {"certified": True}),
+        ("difference", {"population": "new"}),
+        ("best", {"by": "item"}),
+    ],
+)
+def test_what_draws_by_strata_cannot_say_is_refused(tmp_path, goal, option):
     rows, truth, _ = outputs(60)
-    with begin(tmp_path / "s.label", rows, question="score", reading=ROLES) as work:
+    begun = begin(
+        tmp_path / "s.label", rows, question="score", reading=ROLES, options={"goal": goal}
+    )
+    with begun as work:
         for ask in work.next(20):
             work.answer(ask.number, truth[ask.row].item(), reader="1")
     with pytest.raises(InputError, match="drawn by strata"):
-        score(rows, truth_file=str(tmp_path / "s.label"), **ROLES, certified=True)
+        score(rows, truth_file=str(tmp_path / "s.label"), **ROLES, **option)
 
 
 def test_an_empty_session_is_refused(tmp_path):

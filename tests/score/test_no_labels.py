@@ -1,12 +1,8 @@
 """Without human grades nothing is ranked."""
 
-import numpy as np
-
 from tallystick.results import Unknown
 from tallystick.verbs.score import evaluate
-from tallystick.verbs.score.result import Units
-from tallystick.verbs.score.scored import breakdown
-from tests.score.tables import ROLES, drawn, outputs_of
+from tests.score.tables import ROLES, drawn
 
 
 def without():
@@ -28,10 +24,10 @@ def test_judges_alone_give_means_and_no_rank():
     assert result.to_dict()["pairs"] is None
 
 
-def test_the_verdict_says_what_would_undo_the_order():
+def test_the_verdict_says_that_judges_alone_rank_nobody():
     result = without()
     assert result.verdict.startswith("The judges pass ")
-    assert "That is not a ranking: judges " in result.verdict
+    assert "That is not a ranking: no human grade says" in result.verdict
     assert str(result.needed) == "about 60 more human grades, on 20 random items for every system"
 
 
@@ -39,11 +35,3 @@ def test_a_column_of_blank_grades_is_no_label_either():
     table = drawn()
     table["human"] = [None] * len(table["x"])
     assert evaluate(table, **ROLES).n_labels == 0
-
-
-def test_half_the_lead_is_the_error_that_undoes_it():
-    held = outputs_of([[1], [1], [np.nan]], [np.nan] * 3, [0, 1, 2])
-    found = breakdown(held, np.array([0.7, 0.9, np.nan]), Units((1.0, 5.0)))
-    assert [(one.a, one.b) for one in found] == [("b", "a")]
-    assert round(found[0].lead, 9) == 0.8
-    assert round(found[0].error, 9) == 0.1

@@ -61,3 +61,18 @@ def test_systems_on_different_items_are_warned_about():
     part = {n: [v for v, k in zip(c, keep, strict=True) if k] for n, c in table.items()}
     result = evaluate(part, **ROLES)
     assert any("not run on the same items" in text for text in result.warnings)
+
+
+def test_a_terminal_shows_systems_and_pairs_in_lines_that_fit():
+    table = drawn()
+    table["human"] = [
+        v if s != "a" else None for v, s in zip(table["human"], table["system"], strict=True)
+    ]
+    text = str(evaluate(table, **ROLES))
+    lines = text.splitlines()
+    assert max(map(len, lines[1:])) <= 100  # what was read is wrapped by the terminal
+    [head] = [line for line in lines if line.startswith("system ")]
+    assert head.split() == ["system", "judges", "score", "bias", "human", "grades"]
+    [blank] = [line for line in lines if line.startswith("a ")]
+    assert blank.split()[2:] == ["–", "–", "0"]
+    assert any(line.startswith("pair ") and "judges alone" in line for line in lines)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from benchmarks.replays import replay
-from tallystick.errors import InputError, NotIdentifiable
+from tallystick.errors import NotIdentifiable
 from tallystick.sampling import FAILED, Strata
 from tallystick.verbs.shift import Answers, Items, design
 from tallystick.verbs.shift import assess as assess_any
@@ -57,6 +57,21 @@ def test_every_strategy_estimates_the_same_change(items, new, strategy):
         found.append(result.accuracy_change.estimate)
         assert sum(map(sum, result.shift)) == pytest.approx(0, abs=1e-9)
     assert np.mean(found) == pytest.approx(truth, abs=4 * np.std(found) / np.sqrt(20) + 1e-12)
+
+
+def test_old_answers_that_foretell_nothing_add_no_spread_of_their_own():
+    draw = np.random.default_rng(1)
+    truth, old = draw.integers(0, 3, (2, 400))
+    items = Items.of(truth, old=old)
+    new = np.where(draw.random(400) < 0.95, 0, old)
+    right, wrong = [], []
+    for seed in range(20):
+        asked = np.random.default_rng(seed).permutation(400)[:100]
+        change = (new == truth).astype(int) - (old == truth)
+        found = assess(items, Strata(np.zeros(400, int)), Answers.of(asked, new[asked]))
+        right.append(found.accuracy_change.estimate - change.mean())
+        wrong.append(change[asked].mean() - change.mean())
+    assert np.mean(np.square(right)) < 0.7 * np.mean(np.square(wrong))
 
 
 def test_too_few_answers_are_refused(items):
@@ -158,9 +173,7 @@ def test_items_without_a_true_label_count_for_what_differs_alone(items, new):
     """A truth on a part of the items removed the rest from the flip rate before."""
     some = np.arange(len(items)) % 3 == 0
     names = [items.labels[t] if keep else "" for t, keep in zip(items.truth, some, strict=True)]
-    part = Items.of(
-        names, old=[items.columns[o] for o in items.old], labels=items.labels, other=["(other)"]
-    )
+    part = Items.of(names, old=[items.columns[o] for o in items.old], labels=items.labels)
     plan = design(part, calls=len(part))
     result = assess(part, plan.strata, Answers.of(np.arange(len(part)), new))
     assert result.flip_rate.estimate == pytest.approx((new != items.old).mean())
@@ -182,8 +195,3 @@ def test_what_is_not_known_is_shown_apart_with_what_it_could_hide(items, new):
     }
     assert found["unread"].hides == pytest.approx(2 / len(items))
     assert found["refused"].hides == 0
-
-
-def test_an_item_asked_twice_is_refused():
-    with pytest.raises(InputError, match="twice"):
-        Answers.of([0, 0], [1, 1])

@@ -9,7 +9,6 @@ import pytest
 from scipy.stats import t
 from sklearn.metrics import cohen_kappa_score
 
-from tallystick.errors import InputError
 from tallystick.results import Unknown
 from tallystick.stats.agreement import (
     as_ratings,
@@ -279,24 +278,6 @@ def test_added_items_of_a_sparse_table_carry_an_average_number_of_ratings():
 
 
 # What may come in as ratings.
-
-
-@pytest.mark.parametrize(
-    ("codes", "counts", "n_labels", "message"),
-    [
-        ([[0], [1]], None, None, "at least two raters"),
-        ([[0.5, 1.0]], None, None, "whole numbers"),
-        ([[0, 1]], [1, 2], None, "one entry per row"),
-        ([[0, 1]], [0.5], None, "whole number"),
-        ([[0, 1]], [np.nan], None, "whole number"),
-        ([[0, -2]], None, None, "larger n_labels"),
-        ([[0, 3]], None, 3, "larger n_labels"),
-        ([[0, 0]], None, 1, "n_labels must be"),
-    ],
-)
-def test_input_that_cannot_be_used_is_refused_by_name(codes, counts, n_labels, message):
-    with pytest.raises(InputError, match=message):
-        as_ratings(codes, counts, n_labels=n_labels)
 
 
 def test_rows_without_a_rating_or_an_item_are_left_out_and_a_second_label_is_invented():

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import binom
 
-from tallystick.errors import InputError
 from tallystick.stats.bets import LAMBDAS, PSI, bounded_mean_interval, bounded_mean_log_e
 
 
@@ -46,12 +45,3 @@ def test_the_interval_is_what_is_not_refuted(seed, n):
     np.testing.assert_array_equal(
         (np.maximum(above, below) >= np.log(40))[clear], ((mu < low) | (mu > high))[clear]
     )
-
-
-def test_moments_that_cannot_be_are_refused():
-    with pytest.raises(InputError, match="widen the bounds"):
-        bounded_mean_log_e(10, 11.0, 20.0)
-    with pytest.raises(InputError, match="sum of squared items"):
-        bounded_mean_log_e(10, 5.0, 1.0)
-    with pytest.raises(InputError, match="low must be below high"):
-        bounded_mean_log_e(10, 5.0, 5.0, low=1.0, high=1.0)

@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from tallystick.errors import InputError
 from tallystick.stats.replicates import variance_parts
 
 PILOT = ([0, 1, 3, 5, 4, 2, 5, 5], [5] * 8)
@@ -19,21 +18,3 @@ def test_the_split_is_unbiased_also_with_unequal_runs():
     within, between = np.mean(found, axis=0)
     assert within == pytest.approx(np.mean(rates * (1 - rates)), rel=0.02)
     assert between == pytest.approx(np.var(rates, ddof=1), rel=0.02)
-
-
-@pytest.mark.parametrize(
-    ("correct", "runs", "named"),
-    [
-        ([1, 0], [2, 1], "item 1 has one run"),
-        ([3, 0], [2, 2], "correct at most runs"),
-        ([1], [2], "at least two items"),
-    ],
-)
-def test_a_pilot_that_says_nothing_is_refused(correct, runs, named):
-    with pytest.raises(InputError, match=named):
-        variance_parts(correct, runs)
-
-
-def test_two_models_on_different_items_are_refused():
-    with pytest.raises(InputError, match="same 2 items"):
-        variance_parts([1, 0], [2, 2], against=([1, 1, 1], [2, 2, 2]))

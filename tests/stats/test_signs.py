@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.errors import InputError
 from tallystick.stats.signs import sequential_items, sign_log_e, sign_stopping
 
 signs = st.lists(st.sampled_from([-1, 0, 1]), max_size=60)
@@ -50,12 +49,3 @@ def test_the_items_of_a_sequential_test_agree_with_simulation():
     stop = np.argmax(sign_log_e(wins, losses) >= log(20), axis=1) + 1
     assert np.mean(stop <= by) == pytest.approx(0.8, abs=4 * np.sqrt(0.16 / 1000))
     assert np.mean(stop) == pytest.approx(mean, rel=0.08)
-
-
-def test_what_cannot_be_planned_is_refused():
-    with pytest.raises(InputError, match="disagreement must be in"):
-        sequential_items(0.2, 0.1)
-    with pytest.raises(InputError, match="lean must be"):
-        sign_stopping(1.5, 10)
-    with pytest.raises(InputError, match="horizon must be at most"):
-        sign_stopping(0.5, 10**6)

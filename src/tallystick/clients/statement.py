@@ -84,7 +84,8 @@ def stated_label(text: str, labels: Sequence[str]) -> int:
     code = whole_label(text, labels)
     if code < none:
         return code
-    lines = [line.strip() for line in first_answer(text, labels).splitlines() if line.strip()]
+    plain = _PICTURES.sub(" ", first_answer(text, labels))
+    lines = [line.strip() for line in plain.splitlines() if line.strip()]
     if not lines:
         return none
     opening = _opening(lines, labels)
@@ -95,6 +96,12 @@ def stated_label(text: str, labels: Sequence[str]) -> int:
         # "unsafe" on a line of its own, and a category below; two such lines are a list.
         alone = {whole_label(line, labels) for line in lines} - {none}
         code = alone.pop() if len(alone) == 1 else none
+    if code == none:
+        # "Relevance: irrelevant", whatever the title, where the label is a word of its own.
+        titled = {
+            _code(one["label"], _words(tuple(labels))) for one in map(_TITLE_OF.match, lines) if one
+        }
+        code = titled.pop() if len(titled - {-1}) == len(titled) == 1 else none
     if code == none:
         return opening
     # "Yes. … Answer: no" says two things.
@@ -108,8 +115,10 @@ def first_answer(text: str, labels: Sequence[str]) -> str:
     'yes'
     """
     first, _, rest = text.lstrip().partition("\n")
-    runs_on = whole_label(first, labels) < len(labels) and _NEXT_QUESTION.search(rest) is not None
-    return first if runs_on else text
+    if _NEXT_QUESTION.search(rest) is None:
+        return text
+    answered = min(whole_label(first, labels), _declared([first.strip()], labels))
+    return first if answered < len(labels) else text
 
 
 @dataclass(frozen=True)
@@ -206,10 +215,13 @@ def _words(labels: tuple[str, ...]) -> _Words:
         # Two labels that differ by case only are read exactly or not at all.
         keys[label_key(label)] = -1 if label_key(label) in keys else j
     keys = {key: j for key, j in keys.items() if j >= 0 and key}
+    # "It passes" says what "pass" does.
+    forms = {form: keys[verb] for verb, *more in _FORMS if verb in keys for form in more}
+    keys = forms | keys
 
     numbers = [label for label in labels if label.isdigit()]
     top = max(numbers, key=int) if len(numbers) == len(labels) else None
-    longest = sorted(labels, key=len, reverse=True)
+    longest = sorted({*labels, *forms}, key=len, reverse=True)
     one = "|".join(_spelled(label) for label in longest) or r"(?!)"
     decimal = r"(?:\.0+)?(?!\.?\d)" if top is not None else r"(?![\w-]|\.\d|\s*%)"
     label = rf"(?P<label>(?:(?<![\w.-])|(?<=[是为為は]))(?:{one}){decimal})"
@@ -218,10 +230,10 @@ def _words(labels: tuple[str, ...]) -> _Words:
     kind = r"(?:option|response|answer|assistant|choice|an?|la|le)"
     value = rf"{_WRAP}(?:{kind}\s+)?{wrapped}{of_top}"
     others = rf"(?:an?\s+)?{_WRAP}(?:{one})(?:\s+one)?{_STOP}"
-    beaten = rf"[\s*_`\"'”’)\]]*(?:,?\s+not|\s+over)\s+{others}"
+    beaten = rf"[\s*_`\"'”’)\]]*(?:,?\s+not|\s+over|\s+rather\s+than|\s*>)\s+(?:{kind}\s+)?{others}"
     end, alone = (rf"(?:(?={beaten})|{mark})" for mark in (_END, _ALONE))
     lead = rf"(?:{_LEAD}[\s,:]+)*"
-    will = r"(?:['’]d|['’]ll|\s+would|\s+will|\s+must|\s+have\s+to)?"
+    will = r"(?:['’]d|['’]ll|['’]m\s+going(?=\s+with)|\s+would|\s+will|\s+must|\s+have\s+to)?"
 
     def patterns(*texts: str) -> tuple[re.Pattern[str], ...]:
         return tuple(re.compile(text, re.IGNORECASE) for text in texts)
@@ -231,7 +243,8 @@ def _words(labels: tuple[str, ...]) -> _Words:
         keys=keys,
         top=top,
         marks=patterns(
-            rf"{_TITLED}\s*(?:=>|->|[:=→]|—|–|\s-\s)\s*{value}{_END}",
+            rf"{_TITLED}\s*(?:=>|->|[:=→]|—|–|\s-\s)\s*{value}"
+            rf"(?:{_END}|\s+(?:wins|is\s+(?:the\s+)?{_BEST})\b)",
             rf"\*\*\s*{value}\s*[.!]?\s*\*\*(?=\s*[.!]?\s*$|\s+(?:is|as)\s+(?:the\s+)?{_BEST}\b)",
             rf"\*\*\s*{label}\s*[.):]\s+[^*]+\*\*\s*$",
             rf"\\boxed\s*\{{\s*(?:\\text\s*\{{)?\s*{label}\s*\}}",
@@ -242,20 +255,27 @@ def _words(labels: tuple[str, ...]) -> _Words:
         sentences=patterns(
             rf"{_HEAD}\s*{_IS}\s*:?\s*(?:{_SURELY}\s+)?{value}(?:で|$|{end})",
             rf"\bi{will}\s+(?:{_SO}\s+)?{_CHOOSE}\s*:?\s*{value}{end}",
-            rf"^{wrapped}(?={beaten})",
+            rf"^{value}(?={beaten})",
             rf"\b(?:my\s+vote\s+goes\s+to|that\s+leaves(?:\s+only)?)\s+{value}{_STOP}",
             rf"^{lead}(?:it|this|that|the|response|answer)(?:\s+[\w'’]+){{0,5}}?"
-            rf"(?:['’]s|\s+(?:is|was|belongs\s+to|deserves|gets|receives|reads\s+as))\s+"
-            rf"(?:(?:{_SURELY}|very|a|an)\s+)*{wrapped}"
+            rf"(?:['’]s|\s+(?:is|was|belongs\s+(?:to|in|under)|deserves|gets|earns|receives"
+            rf"|reads\s+as|should\s+be\s+(?:routed|filed|classified|labell?ed|marked|rated)"
+            rf"(?:\s+(?:to|under|as))?:?))\s+"
+            rf"(?:(?:{_SURELY}|very|an?|clear)\s+)*{wrapped}"
             rf"(?:\s+(?:{_ITEM}|overall|from\s+me))?{alone}",
-            rf"{_HENCE}(?:it|this|the\s+\w+)(?:\s+is|['’]s)\s+(?:an?\s+)?{wrapped}{_ALONE}",
+            rf"^{lead}(?:it|this|the\s+\w+)\s+{wrapped}"
+            rf"(?:\s+the\s+(?:check|test|rubric|criteria|requirements?))?{_ALONE}",
+            rf"^{lead}(?:this|the)\s+{_ITEM}\s+(?:expresses|conveys|shows|has)\s+an?\s+{wrapped}"
+            rf"\s+(?:sentiment|tone|attitude|stance|opinion){_END}",
+            rf"^{_LEAD}\s*:\s*{wrapped}{_STOP}",
+            rf"{_HENCE}(?:it|this|(?:the|its)\s+\w+)(?:\s+is|['’]s)\s+(?:an?\s+)?{wrapped}{alone}",
             # "…, hence: fail", and "Clearly a negative one", which say nothing else.
             rf"{_HENCE}(?:in\s+short[\s,:]+)?{wrapped}{_STOP}",
             rf"^(?:{_SURELY}\s+(?:an?\s+)?|a\s+solid\s+){wrapped}"
             rf"(?:\s+(?:one|from\s+me))?{_STOP}",
             rf"(?:^|,\s*but\s+){lead}(?:(?:response|answer|assistant|option)\s+)?{wrapped}"
-            rf"[)\]*]*\s+(?:wins{_STOP}|(?:is|(?:provides|gives|offers)(?=\s+the))\s+"
-            rf"(?:the\s+)?(?:clearly\s+|slightly\s+)?{_BEST}\b"
+            rf"[)\]*]*\s+(?:(?:wins|gets\s+my\s+vote){_STOP}|(?:is|(?:provides|gives|offers)(?=\s+the))\s+"
+            rf"(?:the\s+)?(?:clear(?:ly)?\s+|slightly\s+)?{_BEST}\b"
             rf"(?!\s+(?:on|in|at|for|only|when|with)\b))",
         ),
         beaten=re.compile(beaten, re.IGNORECASE),
@@ -271,10 +291,11 @@ def _spelled(label: str) -> str:
     return (r"\s*" if signs else r"[\s_-]+").join(written)
 
 
+_FORMS = (("pass", "passes", "passed"), ("fail", "fails", "failed"))
 _WRAP = r"[\s*_`\"'“”‘’«(\[{$]*"
 ANSWER_WORDS = (
     r"answer|verdict|label|rating|score|classification|category|class|sentiment|grade|decision"
-    r"|result|choice|judge?ment|winner|option|prediction|preference|intent"
+    r"|result|choice|judge?ment|winner|option|prediction|preference|vote|intent|gewinner|ganadora?|gagnant|vencedora?"
     # Chinese, Hindi, Spanish, French, Arabic, Bengali, Portuguese, Russian, Urdu, Indonesian,
     # German, Japanese
     r"|答案|结论|標籤|标签|判断|答え|正解|回答|उत्तर|जवाब|respuesta|veredicto|etiqueta|réponse|étiquette"
@@ -283,7 +304,7 @@ ANSWER_WORDS = (
 """Words for the answer itself."""
 
 # Words that are it only before a colon: "the conclusion is positive" may speak of a text.
-_TITLE = rf"{ANSWER_WORDS}|overall|evaluation|assessment|conclusion|response|final"
+_TITLE = rf"{ANSWER_WORDS}|preferred|priority|severity|relation|topic|stance|level|outcome|overall|evaluation|assessment|conclusion|response|final"
 _BEFORE_NOUN = (
     r"the|my|our|so|and|thus|hence|therefore|then|final|overall"
     r"|correct|right|best|better|short|total|preferred"
@@ -305,19 +326,19 @@ _AS_HEAD = (
 _HEAD, _TITLED = (_AS_HEAD.replace("NOUN", nouns) for nouns in (ANSWER_WORDS, _TITLE))
 _IS = r"(?:is|would\s+be|must\s+be|should\s+be|es|est|ist|é|是|为|為|は|adalah|है)"
 _CHOOSE = (
-    r"(?:choose|pick|select|say|prefer|go\s+with|vote\s+for|rate\s+(?:it|this|the)(?:\s+\w+)?(?:\s+as)?"
-    r"|score\s+(?:it|this)|(?:classify|label|grade|mark|judge)\s+(?:it|this|the)(?:\s+\w+)?(?:\s+as)?"
-    r"|call\s+(?:it|this)|file\s+(?:it|this)\s+under"
-    r"|give\s+(?:it|this)(?:\s+(?:one|response|answer))?(?:\s+an?)?(?:\s+(?:score|rating|grade)\s+of)?)"
+    r"(?:choose|pick|select|say|prefer|(?:go\s+)?with|vote\s+for|rate\s+(?:it|this|the)(?:\s+\w+)?(?:\s+as)?"
+    r"|score\s+(?:it|this)|(?:classify|label|grade|mark|judge|consider|deem)\s+(?:it|this|the)(?:\s+\w+)?(?:\s+as)?"
+    r"|call\s+(?:it|this)(?:\s+one)?(?:\s+an?)?|file\s+(?:it|this)\s+under"
+    r"|give\s+(?:it|this)(?:\s+\w+)??(?:\s+an?)?(?:\s+(?:score|rating|grade)\s+of)?)"
 )
 _HENCE = r"(?:^|,\s*)(?:so|therefore|thus|hence)[\s,:]+"
-_SO = r"(?:therefore|thus|still|hence|rather|hereby)"
+_SO = r"(?:therefore|thus|still|hence|rather|hereby|slightly|strongly)"
 _LEAD = (
-    r"(?:overall|therefore|thus|hence|so|in\s+(?:short|sum|summary|conclusion)|on\s+balance|in\s+my\s+view"
+    r"(?:(?:since|after)\s[^,]{1,60}(?=,)|on\s+a\s+scale\s+(?:of|from)\s+\d+\s+to\s+\d+(?:,\s+where[^,]*(?=,))?|overall|therefore|thus|hence|so|in\s+(?:short|sum|summary|conclusion)|on\s+balance|in\s+my\s+view"
     r"|on\s+reflection|checking\s+again|considering\s+everything|all\s+in\s+all|looking\s+at\s+(?:the|all)\s+(?:choices|options)"
     r"|i(?:\s+would|['’]d)\s+say(?:\s+that)?|i\s+(?:conclude|judge|think|believe)(?:\s+that)?)"
 )
-_SURELY = r"(?:clearly|definitely|certainly|surely|obviously)"
+_SURELY = r"(?:(?:clearly|definitely|certainly|surely|obviously|absolutely),?)"
 _ITEM = r"(?:review|comment|text|statement|message|tweet|post|sentence|reply|one)"
 """What is labelled: "a negative review" says of it what "negative" does."""
 _STOP = r"[\s*_`\"'”’)\]]*[.!]?[\s*_]*$"
@@ -326,7 +347,7 @@ _EXPLAINED = re.compile(
 )
 _BEST = r"(?:better|best|winner|preferred|superior|stronger|strongest|correct|right)"
 _END = (
-    r"(?=[\s*_`\"'”’»)\]}$]*(?:$|[.!。।،,;:—–(\n|]|(?<=\))\s|\s-\s|です|because\b|since\b|as\s+\w+\s+\w|/\d"
+    r"(?=[\s*_`\"'”’»)\]}$]*(?:\s+(?:here|overall))?(?:$|[.!。।،,;:—–(\n|]|(?<=\))\s|\s-\s|です|because\b|since\b|due\s+to\b|as\s+\w+\s+\w|/\d"
     r"|\s+out\s+of\b))"
 )
 _ALONE = r"(?=[\s*_`\"'”’)\]]*(?:$|[.!。]\s*$|[:;—–(]|,?\s*(?:because|since)\b))"
@@ -345,6 +366,14 @@ _CONDITION = re.compile(
 _HEADING = re.compile(
     r"[\s*_`\"'“(\[]*(?P<label>[^:,;()]{1,60}?)[*_`\"'”)\]]*(?:\s*(?P<mark>[:,;])|\s+(?P<dash>[—–-])\s|\s*\(.*\)[.!]?$)"
 )
+_DOUBTED = r"wrong|reference|student\w*|expected|gold"
+"""Whose label is not that of the reply."""
+
+_TITLE_OF = re.compile(
+    rf"(?!.*(?:{_DOUBTED}|confidence|length))[\s*_#>-]*[A-Za-z][\w -]{{1,24}}[*_]*:\s*[*_]*"
+    r"(?P<label>[^\W\d][\w -]{4,})[\s*_.!]*$",
+    re.IGNORECASE,
+)
 _CHOICE = re.compile(
     r"[\s*_`\"'”’)\]]*(?:,?\s*(?:or|and|and/or|nor|oder|und|ou|et|o|y|或|和|или|и|या|और|أو)\b"
     r"|,?\s*(?:but|however|although|though|while|unless|if|when|only|were|had)\b|[/&|]\s*[^\d\s])",
@@ -354,7 +383,7 @@ _DOUBT = re.compile(
     r"\b(?:not|no|never|neither|nor|none|cannot|can['’]?t|without|hardly|barely|rather\s+than|instead"
     r"|may|might|could|maybe|perhaps|possibly|either|almost|nearly"
     r"|somewhat|partly|partially|would\s+have|was\s+going|initially|at\s+first|first\s+thought|unsure"
-    r"|undecided|hard\s+to|tempted|suppose|says|said|wrong|reference|student\w*|expected|gold)\b|n['’]t\b|[不没非未]",
+    rf"|undecided|hard\s+to|tempted|suppose|says|said|{_DOUBTED})\b|n['’]t\b|[不没非未]",
     re.IGNORECASE,
 )
 _NEXT_QUESTION = re.compile(

@@ -53,7 +53,7 @@ def log_result(result: Result, *, folder: str | None = None, page: bool = True) 
         import mlflow
     except ImportError as error:
         raise MissingExtra("mlflow", "mlflow") from error
-    from tallystick.report import page as drawn
+    from tallystick.report import page_of as drawn
 
     place = folder or result.verb.replace(" ", "-")
     mlflow.set_tags(

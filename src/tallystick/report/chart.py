@@ -8,8 +8,8 @@ from typing import Any
 
 from tallystick.errors import InputError, MissingExtra
 from tallystick.report.kinds import kind_of
-from tallystick.report.svg import Drawing, Mode, element, shorten, svg
-from tallystick.results import Figure, Result
+from tallystick.report.svg import Drawing, Mode, element, svg
+from tallystick.results import Figure, Result, shorten
 
 PAGE_WIDTH, PHONE_WIDTH = 900.0, 340.0
 """Widths at which a page draws a picture, so that its text is as large as the page's."""

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tallystick.report.svg import element, shorten
+from tallystick.report.svg import element
 from tallystick.results import (
     Interval,
     Result,
@@ -20,6 +20,7 @@ from tallystick.results import (
     estimate_texts,
     harmless,
     interval_text,
+    shorten,
     value_text,
 )
 

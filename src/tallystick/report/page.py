@@ -19,9 +19,18 @@ from typing import TYPE_CHECKING, Any
 import tallystick
 from tallystick.report.chart import Chart, chart
 from tallystick.report.grid import MOST_ROWS, Grid, grid, html_table
-from tallystick.report.svg import element, script, shorten, style
+from tallystick.report.svg import element, script, style
 from tallystick.report.terminal import remarks, terms_in
-from tallystick.results import Figure, Result, ResultPart, Section, Sentences, harmless, to_json
+from tallystick.results import (
+    Figure,
+    Result,
+    ResultPart,
+    Section,
+    Sentences,
+    harmless,
+    shorten,
+    to_json,
+)
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -83,7 +92,7 @@ class _View:
     folds: tuple[_Fold, ...] = ()
 
 
-def page(
+def page_of(
     result: Result, *, provenance: Provenance | None = None, cases: Cases | None = None
 ) -> str:
     """Return *result* as one HTML page of less than two megabytes.
@@ -101,7 +110,7 @@ def page(
     Examples
     --------
     >>> from tallystick.table import Tally, describe
-    >>> text = page(describe(Tally.of({"<b>": ["x", "y"]})))
+    >>> text = page_of(describe(Tally.of({"<b>": ["x", "y"]})))
     >>> "<b>x" in text
     False
     """
@@ -156,7 +165,7 @@ def write_page(
     """
     from tallystick.table import atomic
 
-    content = page(result, provenance=provenance, cases=cases).encode("utf-8")
+    content = page_of(result, provenance=provenance, cases=cases).encode("utf-8")
     with atomic(Path(path)) as stream:
         stream.write(content)
 

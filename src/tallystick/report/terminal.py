@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from io import StringIO
 from textwrap import wrap
-from typing import Any, Protocol, TextIO
+from typing import Protocol, TextIO
 
 from tallystick.report.grid import Grid, grid
-from tallystick.report.svg import shorten
-from tallystick.results import Figure, Result, harmless, slice_lines
+from tallystick.results import Result, harmless, slice_lines
 
 MOST_ROWS = 40
+MOST_BELOW = 15
+"""Rows of a second table: the page has the others."""
 PIPE_WIDTH = 100
 """Columns of text in a pipe or a file."""
 
@@ -111,19 +112,22 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
         _wrapped(pen, text, style, hanging="      " if text == opening.next else "")
     if opening.next and result.label_command:
         pen.say(f"      {result.label_command}")
-    sections = result.folds()
-    rows, units = (sections[0].rows, sections[0].units) if sections else ((), {})
-    table = grid(rows, units, most=most)
-    if table.rows:
-        pen.say("")
-        pen.draw(table)
-        if table.total > len(table.rows):
-            pen.say(f"… the first {len(table.rows)} of {table.total:,} rows", "dim")
+    promise = ""
+    for place, section in enumerate(result.folds()):
+        if place and not section.at_once:
+            continue
+        table = grid(section.rows, section.units, most=min(most, MOST_BELOW) if place else most)
+        promise = promise or table.promise
+        if table.rows:
+            pen.say("")
+            pen.draw(table)
+            if table.total > len(table.rows):
+                pen.say(f"… the first {len(table.rows)} of {table.total:,} rows", "dim")
     pen.say("")
     if result.basis:
         _wrapped(pen, result.basis, "")
     else:
-        promise = f"Intervals: {table.promise}. " if table.promise else ""
+        promise = f"Intervals: {promise}. " if promise else ""
         _wrapped(pen, f"{promise}{result.rests_on()}".strip(), "")
     for text in result.warnings:
         _wrapped(pen, f"! {text}", "yellow", hanging="  ")
@@ -195,86 +199,6 @@ def _width(table: Grid) -> int:
         )
         - 2
     )
-
-
-# What a figure says in words: names of axes and groups, and explanations of its marks.
-
-
-NAME = 72
-"""The most signs of a name in a picture."""
-
-
-def plain_cell(value: Any) -> Any:
-    """Return a cell as JSON has it: gaps as None, text on one harmless line."""
-    if hasattr(value, "item"):
-        value = value.item()
-    if isinstance(value, float) and value - value != 0:  # NaN and infinity are gaps
-        return None
-    return shorten(value, NAME) if isinstance(value, str) else value
-
-
-def title(figure: Figure, role: str) -> str:
-    """Return what the axis of *role* is called."""
-    return shorten(figure.labels.get(role, figure.roles.get(role, "").replace("_", " ")))
-
-
-def numbers(figure: Figure, roles: Iterable[str]) -> list[float]:
-    """Return the finite numbers in the columns of *roles*."""
-    cells = [
-        plain_cell(v)
-        for role in roles
-        if role in figure.roles
-        for v in figure.columns[figure.roles[role]]
-    ]
-    return [
-        float(value)
-        for value in cells
-        if isinstance(value, int | float) and not isinstance(value, bool)
-    ]
-
-
-def is_numeric(figure: Figure, role: str) -> bool:
-    """Return whether the column of *role* holds numbers and gaps only."""
-    cells = [plain_cell(value) for value in figure.columns[figure.roles[role]]]
-    return all(isinstance(cell, int | float) for cell in cells if cell is not None)
-
-
-def groups_of(figure: Figure) -> list[str]:
-    """Return the names of the groups, in the order of the data."""
-    cells = figure.columns[figure.roles["group"]] if "group" in figure.roles else ()
-    return list(dict.fromkeys(shorten(str(name), NAME) for name in dict.fromkeys(cells)))
-
-
-def outer_words(figure: Figure) -> list[str]:
-    """Explain the outer range, a pale band, and then also the inner one."""
-    if "outer_low" not in figure.roles or not numbers(figure, ["outer_low", "outer_high"]):
-        return []
-    words = [f"pale band: {_ends(figure, 'outer_low', 'outer_high')}"]
-    if numbers(figure, ["low", "high"]):
-        words.append(f"band: {_ends(figure, 'low', 'high')}")
-    return words
-
-
-def group_words(figure: Figure) -> list[str]:
-    """Name a group that is alone, since it has no legend."""
-    groups = groups_of(figure)
-    return [f"{title(figure, 'group')}: {groups[0]}"] if len(groups) == 1 else []
-
-
-def mark_words(figure: Figure) -> list[str]:
-    """Explain marks that are numbers, which are drawn as rings."""
-    rings = "mark" in figure.roles and is_numeric(figure, "mark")
-    shown = rings and bool(numbers(figure, ["mark"]))
-    return [f"ring: {title(figure, 'mark')}"] if shown else []
-
-
-def _ends(figure: Figure, low: str, high: str) -> str:
-    """Name a range by its two ends, unless one label names it."""
-    if low in figure.labels:
-        return shorten(figure.labels[low])
-    first, last = title(figure, low), title(figure, high)
-    stem = first.removesuffix("low").strip()
-    return (stem or "interval") if last == f"{stem} high".strip() else f"{first} to {last}"
 
 
 # What the words of an answer mean: one list for ``explain``, for pages and for the documentation.

@@ -38,7 +38,7 @@ from tallystick.results.numbers import (
     plural,
     points,
     points_interval,
-    shown_difference,
+    shorten,
     value_text,
 )
 from tallystick.results.result import (

@@ -122,13 +122,6 @@ class Result:
             raise InputError("a result needs a verdict")
 
     @property
-    def answer_line(self) -> str:
-        """The answer alone, for a list of several results; the verdict unless a result has a
-        shorter one.
-        """
-        return self.opening.answer
-
-    @property
     def opening(self) -> Sentences:
         """The verdict line by line, and what to do next."""
         opening = self.sentences or Sentences(answer=self.verdict)
@@ -320,6 +313,8 @@ class Section:
         Pictures above the table.
     notes
         Sentences below it.
+    at_once
+        Whether a terminal shows the table too, below that of the first section.
     """
 
     title: str
@@ -328,6 +323,7 @@ class Section:
     units: Mapping[str, Unit] = field(default_factory=dict)
     figures: tuple[Figure, ...] = ()
     notes: tuple[str, ...] = ()
+    at_once: bool = False
 
 
 @dataclass(frozen=True)

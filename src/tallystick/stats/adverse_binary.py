@@ -268,7 +268,7 @@ def least_mean(
     rows, where = np.unique(
         np.column_stack([stratum[there], distance[there]]), axis=0, return_inverse=True
     )
-    d, weight = rows[:, 1], np.bincount(where.ravel(), weight[there])
+    d, weight = rows[:, 1], np.bincount(where.ravel(), weight[there]).astype(np.float64)
     used, at, lengths = np.unique(rows[:, 0].astype(np.intp), return_index=True, return_counts=True)
 
     def total(part: Floats) -> Floats:

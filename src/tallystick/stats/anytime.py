@@ -78,10 +78,6 @@ def betting_ends(
 ) -> tuple[Floats, Floats]:
     """Return both ends of every row of values, each at its own level."""
     x = np.ascontiguousarray(as_unit(values, bounds, name="values"))
-    if x.ndim != 2 or x.shape[1] == 0:
-        raise InputError(
-            f"values must be one sequence or one per row, not empty, got shape {x.shape}"
-        )
     open_unit(alpha=alpha)
     one, nothing, bar = np.ones_like(x), np.zeros_like(x), 2 / alpha
 
@@ -195,8 +191,6 @@ class RateTest:
     def __post_init__(self) -> None:
         open_unit(limit=self.limit)
         whole(1, population=self.population)
-        if self.side not in _MIXTURES:
-            raise InputError(f"side must be 'below' or 'above', got {self.side!r}")
         if not self.parts:
             object.__setattr__(self, "parts", (0.0,) * len(_MIXTURES[self.side][0]))
 
@@ -208,10 +202,6 @@ class RateTest:
     def update(self, events: npt.ArrayLike) -> RateTest:
         """Return the test after more items, in the order in which they were asked."""
         answers = np.atleast_1d(np.asarray(events))
-        if answers.ndim != 1:
-            raise InputError(
-                f"events must be one run, got shape {answers.shape}: use rate_log_e for many"
-            )
         if not answers.size:
             return self
         path, parts = _path(self, answers)

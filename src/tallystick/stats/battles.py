@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tallystick._rng import Rng
 from tallystick.errors import InputError
 from tallystick.stats.clusters import SignFlips, ends_at, fewest_clusters, sign_flip_columns
-from tallystick.stats.exact_tails import open_unit, whole
+from tallystick.stats.exact_tails import one_per, open_unit, whole
 from tallystick.stats.intervals import pseudo_t
 from tallystick.stats.pairs import bounded_p_value
 from tallystick.stats.signs import sign_p_value
@@ -256,7 +256,5 @@ def _outcomes(values: npt.ArrayLike) -> Floats:
 
 def _codes(values: npt.ArrayLike, battles: int, name: str) -> Codes:
     """Return codes 0 … without gaps, whatever the values are."""
-    array = np.asarray(values)
-    if array.shape != (battles,):
-        raise InputError(f"{name} must name one per battle ({battles}), got shape {array.shape}")
-    return np.asarray(np.unique(array, return_inverse=True)[1], dtype=np.intp)
+    one_per("battle", battles, **{name: values})
+    return np.asarray(np.unique(np.asarray(values), return_inverse=True)[1], dtype=np.intp)

@@ -139,10 +139,6 @@ def sign_flip_pairs(
     ([1.9385, 2.6207, 2.2049], [0.0625, 0.0117, 0.0312])
     """
     table = np.asarray(values, dtype=float)
-    if table.ndim != 2 or table.shape[1] < 2 or not np.isfinite(table).all():
-        raise InputError(
-            f"values must be clusters x at least 2 models, all finite, got shape {table.shape}"
-        )
     first, second = np.triu_indices(table.shape[1], 1)
     gaps = table[:, first] - table[:, second]
     found = sign_flip_columns(gaps, width=width, rng=rng, alpha=alpha, adverse=adverse)

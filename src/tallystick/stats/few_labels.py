@@ -25,7 +25,7 @@ from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.results import Guarantee
 from tallystick.stats.adverse_binary import Ends, Population, check_population
-from tallystick.stats.exact_tails import open_unit, positive, whole
+from tallystick.stats.exact_tails import one_per, open_unit, positive, whole
 from tallystick.stats.few_labels_fit import (
     LARGEST,
     MOST,
@@ -243,10 +243,6 @@ class FewLabels:
             return _max_t(self, first, second, as_rng(rng), (alpha, draws))
         return _holm_pairs(self, first, second, alpha)
 
-    def against(self, value: float) -> Floats:
-        """Return the p-value of every mean against a value: the least alpha that excludes it."""
-        return least_alpha(self.mean_levels, value, self.labels)
-
     @property
     def expected(self) -> Floats:
         """The forecast label of every row that stands for something."""
@@ -386,8 +382,6 @@ class FewLabels:
         a, b = np.broadcast_arrays(np.atleast_1d(first), np.atleast_1d(second))
         for name, at in (("first", a), ("second", b)):
             whole(0, **{name: at})
-            if at.max(initial=0) >= self.labels.size:
-                raise InputError(f"{name} must be below {self.labels.size}, got {at.max()}")
         return a.astype(np.intp), b.astype(np.intp)
 
     def _same(self, a: int, b: int) -> bool:
@@ -663,11 +657,7 @@ def accuracies(
         raise InputError("codes holds no vote: give at least one row and one column")
     options = {"count": counts, "weight": weight}
     arrays = {k: np.asarray(v) for k, v in options.items() if v is not None}
-    for name, array in arrays.items():
-        if array.shape != right.shape:
-            raise InputError(
-                f"{name} must have one entry per row of codes, got shape {array.shape}"
-            )
+    one_per("row of codes", right.size, **arrays)
 
     # A row that stands for nothing is no row, for every column alike.
     real = np.ones(right.size, dtype=bool)
@@ -850,11 +840,7 @@ def _left_open(
 def _votes(codes: ArrayLike, truth: ArrayLike) -> tuple[Codes, Codes]:
     whole(-1, codes=codes, truth=truth)
     votes, right = np.asarray(codes).astype(np.intp), np.asarray(truth).astype(np.intp)
-    if votes.ndim != 2 or right.shape != votes.shape[:1]:
-        raise InputError(
-            f"codes must be rows x columns and truth one per row, got shapes {votes.shape} and "
-            f"{right.shape}"
-        )
+    one_per("row of codes", len(votes), truth=right)
     return votes, right
 
 

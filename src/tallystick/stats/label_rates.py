@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.errors import InputError
 from tallystick.stats.adverse_binary import Population, check_population
 from tallystick.stats.exact_tails import open_unit
 from tallystick.stats.intervals import (
@@ -103,10 +102,6 @@ def poststratified_ratio(
     open_unit(alpha=alpha)
     n, k, x = _rows(sizes, labelled, hits)
     flags = np.asarray(inside, dtype=np.bool_)
-    if flags.shape != n.shape[1:] or flags.all() or not flags.any():
-        raise InputError(
-            f"inside must flag some of the {n.shape[1]} cells and not all, got {flags.tolist()}"
-        )
     sides = [_merged(*(part[:, mask] for part in (n, k, x))) for mask in (flags, ~flags)]
     est, low, high, items = _ratio_ends(
         sides[0], sides[1], alpha=alpha, population=check_population(population)
@@ -120,13 +115,6 @@ def poststratified_ratio(
 def _rows(sizes: Vector, labelled: Vector, right: Vector) -> tuple[Floats, Floats, Floats]:
     x, k = as_counts(right, labelled, names=("right", "labelled"))
     k, n = as_counts(k, sizes, names=("labelled", "sizes"))
-    if n.ndim not in (1, 2) or x.shape != n.shape or not n.size:
-        raise InputError(
-            f"sizes, labelled and right are rows of strata of one shape, got {np.shape(sizes)},"
-            f" {x.shape}"
-        )
-    if (np.atleast_2d(n).sum(axis=1) < 1).any():
-        raise InputError("sizes: a row of strata has no items at all: leave that judge out")
     return np.atleast_2d(n), np.atleast_2d(k), np.atleast_2d(x)
 
 

@@ -46,6 +46,7 @@ _SPREADS = (0.05, 0.25, 0.5, 1.0)
 """Prior standard deviations of a judge's coefficient (U11)."""
 _OWN, _OWN_BESIDE_JUDGES = 10, 40
 """How many labels of a pattern weigh as much as the model (U9), without and with (U11)."""
+_FOLDS = 5
 _GRADIENT = 1e-8
 _STEPS = 200
 
@@ -65,15 +66,12 @@ class Calibration:
         Probability that the consensus *by support* is right, after (U9).
     coefficients
         The mode of b in (U8); with votes, of the spread with the most evidence.
-    n_labels
-        How many labelled items there were.
     """
 
     probability: FloatArray
     consensus: IntArray
     right: FloatArray
     coefficients: FloatArray
-    n_labels: int
 
 
 def calibrate(
@@ -115,11 +113,6 @@ def calibrate(
     array([0.82, 0.16, 0.65, 0.39, 0.68])
     """
     truth = np.asarray(labels, dtype=np.float64)
-    if truth.shape != given.support.shape or not (truth >= 0).all():
-        raise InputError(
-            f"labels must hold counts of shape {given.support.shape} (patterns x labels), "
-            f"got shape {truth.shape}"
-        )
     total = int(truth.sum())
     if total < least:
         raise InputError(
@@ -148,7 +141,6 @@ def calibrate(
         consensus=probability.argmax(axis=1),
         right=p,
         coefficients=best[1],
-        n_labels=total,
     )
 
 
@@ -157,7 +149,6 @@ def cross_fitted(
     labels: npt.ArrayLike,
     *,
     votes: npt.ArrayLike | None = None,
-    folds: int = 5,
     rng: Rng,
 ) -> tuple[FloatArray, FloatArray]:
     """Return, for each labelled item, the probability of its consensus when its fold is left out.
@@ -169,8 +160,6 @@ def cross_fitted(
     pattern, label = np.nonzero(truth)
     repeat = truth[pattern, label]
     pattern, label = np.repeat(pattern, repeat), np.repeat(label, repeat)
-    if folds < 2 or folds > pattern.size:
-        raise InputError(f"folds must be in 2..{pattern.size} (the labels), got {folds!r}")
 
     # Only patterns with a label are asked for, and there may be a hundred times as many without.
     used, pattern = np.unique(pattern, return_inverse=True)
@@ -180,9 +169,9 @@ def cross_fitted(
     truth = truth[used]
     cast = None if votes is None else np.asarray(votes)[used]
 
-    fold = as_rng(rng).permutation(np.arange(pattern.size) % folds)
+    fold = as_rng(rng).permutation(np.arange(pattern.size) % _FOLDS)
     probability, right = np.empty(pattern.size), np.empty(pattern.size)
-    for part in range(folds):
+    for part in range(_FOLDS):
         held = fold == part
         rest = np.zeros_like(truth)
         np.add.at(rest, (pattern[~held], label[~held]), 1)
@@ -208,10 +197,6 @@ def expected_calibration_error(
     0.1
     """
     p, r = np.asarray(probability, np.float64), np.asarray(right, np.float64)
-    if p.shape != r.shape or p.ndim != 1 or not p.size:
-        raise InputError(f"probability and right must be equally long, got {p.shape} and {r.shape}")
-    if n_bins < 1:
-        raise InputError(f"n_bins must be at least 1, got {n_bins!r}")
     order = np.argsort(p, kind="stable")
     gap = (p - r)[order]
     edges = np.linspace(0, p.size, min(n_bins, p.size) + 1).round().astype(np.int64)

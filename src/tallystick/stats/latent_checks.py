@@ -253,8 +253,6 @@ def simulate(model: LatentModel, n: int, *, rng: Rng) -> tuple[IntArray, IntArra
     >>> bool((codes == truth[:, None]).all())
     True
     """
-    if n < 0:
-        raise InputError(f"n must not be negative, got {n!r}")
     generator = as_rng(rng)
     truth = np.searchsorted(np.cumsum(model.balance)[:-1], generator.random(n), side="right")
     levels = np.cumsum(model.confusion, axis=2)[:, :, :-1]

@@ -11,7 +11,7 @@ and a missing vote says nothing about the class.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
+from tallystick.stats.exact_tails import at_least, one_per, positive, whole
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -68,10 +69,6 @@ class LatentModel:
         for name, rows in (("balance", pi[None, :]), ("confusion", table)):
             if not ((rows >= 0).all() and np.allclose(rows.sum(axis=-1), 1, atol=1e-9)):
                 raise InputError(f"{name} must hold probabilities that sum to 1")
-        if (table * (np.arange(table.shape[2]) >= sizes[:, None, None])).any():
-            raise InputError(
-                f"confusion gives probability to votes beyond n_votes = {sizes.tolist()}"
-            )
         for name, value in (("balance", pi), ("confusion", table), ("n_votes", sizes)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
@@ -164,11 +161,6 @@ def posterior(model: LatentModel, codes: npt.ArrayLike) -> FloatArray:
 def _mixture(model: LatentModel, codes: npt.ArrayLike) -> tuple[FloatArray, FloatArray]:
     """Return log joint (classes x patterns, exact -inf) and log marginal."""
     array = np.asarray(codes)
-    if array.ndim != 2 or array.shape[1] != model.n_judges:
-        raise InputError(
-            f"codes must have one column for each of {model.n_judges} judges, got shape"
-            f" {array.shape}"
-        )
     one_hot = as_votes(
         array, np.ones(array.shape[0]), n_classes=model.n_classes, n_votes=model.n_votes
     ).one_hot
@@ -233,21 +225,6 @@ class LatentOptions:
     tolerance: float = 1e-8
     max_iterations: int = 10_000
     strict: bool = True
-
-    def __post_init__(self) -> None:
-        if not self.tolerance > 0:
-            raise InputError(f"tolerance must be positive, got {self.tolerance!r}")
-        if self.max_iterations < 1:
-            raise InputError(f"max_iterations must be at least 1, got {self.max_iterations!r}")
-        if self.branch not in ("better-than-chance", "as-started"):
-            raise InputError(
-                f"branch must be 'better-than-chance' or 'as-started', got {self.branch!r}"
-            )
-        if not (np.asarray(self.confusion_prior, dtype=np.float64) >= 0).all():
-            raise InputError(
-                "confusion_prior must hold pseudo-counts of at least 0, got"
-                f" {self.confusion_prior!r}"
-            )
 
 
 # Votes as arrays: the checked input of the latent-class model, and its one-hot operator.
@@ -392,45 +369,26 @@ def as_votes(
     5.0
     >>> as_votes([[0, 2]], [1], n_classes=2)
     Traceback (most recent call last):
-    tallystick.errors.InputError: codes of judge 1 must be in -1..1, got 2: pass n_votes for a larger alphabet
+    tallystick.errors.InputError: codes of judge 1 must be in -1..1, got 2
     """
-    if n_classes < 2:
-        raise InputError(f"n_classes must be at least 2, got {n_classes!r}")
-    table = _integers("codes", codes, ndim=2)
-    n_patterns, n_judges = table.shape
-    if not n_patterns or not n_judges:
-        raise InputError(f"codes needs at least one pattern and one judge, got shape {table.shape}")
-    weights = np.asarray(counts, dtype=np.float64)
-    if weights.shape != (n_patterns,):
+    table, weights = np.asarray(codes), np.asarray(counts, dtype=np.float64)
+    if table.ndim != 2 or not table.size or table.dtype.kind not in "iu":
         raise InputError(
-            f"counts must have one entry per pattern ({n_patterns}), got shape {weights.shape}"
+            "codes must be patterns x judges, whole numbers, got shape"
+            f" {table.shape} of {table.dtype}"
         )
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
-        raise InputError("counts must be finite, non-negative and not all zero")
-    sizes = np.broadcast_to(
-        _integers("n_votes", n_classes if n_votes is None else n_votes), (n_judges,)
-    ).copy()
-    if (sizes < 2).any():
-        raise InputError(
-            f"n_votes must be at least 2, got {sizes.min()} for judge {int(sizes.argmin())}"
-        )
+    one_per("pattern", len(table), counts=weights)
+    at_least(0, counts=weights)
+    positive(**{"the sum of counts": weights.sum()})
+    whole(2, n_classes=n_classes)
+    each = n_classes if n_votes is None else np.asarray(n_votes, dtype=np.int64)
+    sizes = np.broadcast_to(each, (table.shape[1],)).copy()
+    whole(2, n_votes=sizes)
     wrong = (table < -1) | (table >= sizes)
     if wrong.any():
         i, j = (int(k) for k in np.argwhere(wrong)[0])
-        raise InputError(
-            f"codes of judge {j} must be in -1..{sizes[j] - 1}, got {table[i, j]}: pass n_votes for"
-            " a larger alphabet"
-        )
-    return Votes(table, weights, sizes)
-
-
-def _integers(name: str, values: npt.ArrayLike, *, ndim: int | None = None) -> IntArray:
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu":
-        raise InputError(f"{name} must be integers, got {array.dtype}")
-    if ndim is not None and array.ndim != ndim:
-        raise InputError(f"{name} must have {ndim} dimensions, got {array.ndim}")
-    return array.astype(np.int64)
+        raise InputError(f"codes of judge {j} must be in -1..{sizes[j] - 1}, got {table[i, j]}")
+    return Votes(table.astype(np.int64), weights, sizes)
 
 
 # Expectation-maximisation on weighted patterns, accelerated and still monotone.
@@ -541,7 +499,6 @@ class Climb:
     expectation: Expectation
     iterations: int
     converged: bool
-    history: tuple[float, ...]
 
 
 def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Climb:
@@ -549,7 +506,7 @@ def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Climb:
 
     Accelerated by SQUAREM with steplength :math:`\alpha = -\lVert r\rVert / \lVert v\rVert` of two
     plain steps, r the first and v the change between them. The extrapolated point is taken only if
-    its objective is at least that of the first plain step, so the history never falls; otherwise
+    its objective is at least that of the first plain step, so that it never falls; otherwise
     the second plain step is.
 
     A climb that is not over after 100 steps (or as many as there are parameters) is on a ridge:
@@ -571,37 +528,28 @@ def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Climb:
     steps += seen
     better = problem.expect(far).objective >= first.expectation.objective
     last = _by_steps(problem, far if better else first.table, options, max(whole - steps, 1))
-    return Climb(
-        last.table,
-        last.expectation,
-        steps + last.iterations,
-        last.converged,
-        first.history + last.history,
-    )
+    return replace(last, iterations=steps + last.iterations)
 
 
 def _by_steps(problem: Problem, table: FloatArray, options: LatentOptions, most: int) -> Climb:
     """Run EM from *table* for at most *most* steps, with SQUAREM."""
     here = problem.expect(table)
-    history = [here.objective]
     steps = 0
     while steps < most:
         first = problem.maximise(here.responsibility)
         steps += 1
         if _distance(first, table) <= options.tolerance:
-            return Climb(table, here, steps, True, tuple(history))
+            return Climb(table, here, steps, True)
         there = problem.expect(first)
-        history.append(there.objective)
         second = problem.maximise(there.responsibility)
         steps += 1
         if _distance(second, first) <= options.tolerance:
-            return Climb(first, there, steps, True, tuple(history))
+            return Climb(first, there, steps, True)
         table = _extrapolate(problem, table, first, second)
         here = problem.expect(table)
         if here.objective < there.objective:
             table, here = second, problem.expect(second)
-        history.append(here.objective)
-    return Climb(table, here, steps, False, tuple(history))
+    return Climb(table, here, steps, False)
 
 
 def _extrapolate(
@@ -624,10 +572,8 @@ def _distance(a: FloatArray, b: FloatArray) -> float:
 
 def _prior(votes: Votes, n_classes: int, options: LatentOptions) -> FloatArray:
     shape = (votes.n_judges, n_classes, int(votes.n_votes.max()))
-    try:
-        confusion = np.broadcast_to(np.asarray(options.confusion_prior, dtype=np.float64), shape)
-    except ValueError:
-        raise InputError(f"confusion_prior must fit judges x classes x votes = {shape}") from None
+    at_least(0, confusion_prior=options.confusion_prior)
+    confusion = np.broadcast_to(np.asarray(options.confusion_prior, dtype=np.float64), shape)
     keep = np.arange(shape[2]) < votes.n_votes[:, None]
     return np.column_stack((np.zeros(n_classes), confusion.transpose(1, 0, 2)[:, keep]))
 
@@ -637,8 +583,6 @@ def _fixed(votes: Votes, n_classes: int, options: LatentOptions) -> FloatArray:
     if options.balance is not None:
         fixed[:, 0] = np.asarray(options.balance, dtype=np.float64)
     for j, matrix in options.confusion.items():
-        if not 0 <= j < votes.n_judges:
-            raise InputError(f"confusion names judge {j}, but there are {votes.n_judges} judges")
         alone = LatentModel(
             np.full(n_classes, 1 / n_classes), np.asarray(matrix)[None], votes.n_votes[j : j + 1]
         )
@@ -942,10 +886,6 @@ def fit_plain(
     >>> fit_plain(votes, 2).balance.round(2)
     array([0.59, 0.41])
     """
-    if (votes.n_votes < n_labels).any():
-        raise InputError(
-            f"n_votes must be at least n_labels = {n_labels}, got {votes.n_votes.tolist()}"
-        )
     voted = int((votes.by_judge[:, 0] > 0).sum())
     if voted < 3:
         raise NotIdentifiable(

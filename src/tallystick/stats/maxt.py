@@ -23,7 +23,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick._rng import Rng, as_rng
-from tallystick.errors import InputError
 from tallystick.stats.exact_tails import Floats as BinomialFloats
 from tallystick.stats.exact_tails import at_least, closed_unit, open_unit, whole
 
@@ -121,11 +120,6 @@ def pairwise_max_t(
     at_least(0, width=width)
     s, g = np.asarray(total, dtype=float), np.asarray(products, dtype=float)
     k = s.size
-    if k < 2 or s.shape != (k,) or g.shape != (k, k) or not np.all(np.isfinite(g)):
-        raise InputError(
-            f"total must hold k >= 2 finite sums and products k x k, got shapes {s.shape} and"
-            f" {g.shape}"
-        )
     first, second = np.triu_indices(k, 1)
     lead, square = s[first] - s[second], _of_differences(g, first, second)
     # no item tells them apart

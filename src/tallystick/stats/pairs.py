@@ -120,6 +120,49 @@ def agreeing(ends: Intervals, difference: Floats, p_value: Floats, alpha: float)
     return replace(ends, low=low, high=np.where(open_, np.maximum(high, beyond), high))
 
 
+def pair_table(
+    pairs: tuple[Places, Places],
+    difference: Floats,
+    ends: tuple[Intervals, Intervals],
+    p_value: Floats,
+    adjusted: tuple[str, Floats],
+    *,
+    counts: tuple[Floats, Floats] | None = None,
+    spread: Floats | None = None,
+) -> PairTable:
+    """Return a table; one pair alone needs no adjustment.
+
+    Parameters
+    ----------
+    pairs
+        Positions of the two models of each.
+    difference, p_value
+        One per pair.
+    ends
+        The intervals of each pair alone, and of all at once.
+    adjusted
+        How p-values were adjusted, and the adjusted ones.
+    counts, spread
+        As in :class:`PairTable`; by default not known.
+    """
+    unknown = np.full(difference.size, np.nan)
+    first_only, second_only = counts or (unknown, unknown)
+    alone = difference.size == 1
+    return PairTable(
+        first=pairs[0],
+        second=pairs[1],
+        difference=difference,
+        first_only=first_only,
+        second_only=second_only,
+        spread=unknown if spread is None else spread,
+        intervals=ends[0],
+        simultaneous=ends[1],
+        p_value=p_value,
+        adjusted_p=p_value if alone else adjusted[1],
+        adjustment="none: one pair" if alone else adjusted[0],
+    )
+
+
 class ScoreSums(Protocol):
     """Sums and products of scores over items, however they were counted."""
 
@@ -201,37 +244,6 @@ def pairs_of_items(
     variance = np.maximum(0.0, _of_pairs(moments.centred, first, second)) / max(n - 1, 1)
     own, square = np.diag(moments.centred) / max(n - 1, 1), np.diag(products) / n
     flat = is_flat(variance, own[first] + own[second], square[first] + square[second]) & free
-    unknown = np.full(first.size, np.nan)
-    b, c = unknown, unknown
-    if binary:
-        b, c = discordance(sums, products, n)
-        intervals, p_value = _of_counts(b, c, n, alpha, certified)
-    elif certified and np.isfinite(limit):
-        intervals, p_value = empirical_bernstein(tests.difference, variance, n, limit, alpha)
-        each = alpha / first.size
-        joint, _ = empirical_bernstein(tests.difference, variance, n, limit, each)
-        return PairTable(
-            first=first,
-            second=second,
-            difference=tests.difference,
-            first_only=unknown,
-            second_only=unknown,
-            spread=np.sqrt(variance),
-            intervals=intervals,
-            simultaneous=replace(joint, level=1 - alpha),
-            p_value=p_value,
-            adjusted_p=holm(p_value),
-            adjustment="none: one pair" if first.size == 1 else "Holm",
-        )
-    else:
-        intervals, p_value = _of_scores(tests.difference, variance, n, width, alpha, flat)
-        if np.isfinite(limit):
-            kind = replace(intervals, guarantee="approximate", assumption=None)
-            intervals = _within(kind, limit)
-    # The draws are those of a normal law; what is told apart must be told apart by its own test
-    # too.
-    alone = first.size == 1
-    adjusted = p_value if alone else np.maximum(tests.adjusted_p, p_value)
     joint = Intervals(
         np.where(flat, -np.inf, tests.low),
         np.where(flat, np.inf, tests.high),
@@ -240,18 +252,29 @@ def pairs_of_items(
         assumption=FREE if np.isinf(limit) else None,
         method="max-t",
     )
-    return PairTable(
-        first=first,
-        second=second,
-        difference=tests.difference,
-        first_only=b,
-        second_only=c,
+    joint, how, adjusted, counts = _within(joint, limit), "step-down max-T", tests.adjusted_p, None
+    if binary:
+        counts = discordance(sums, products, n)
+        alone, p_value = _of_counts(*counts, n, alpha, certified)
+    elif certified and np.isfinite(limit):
+        alone, p_value = empirical_bernstein(tests.difference, variance, n, limit, alpha)
+        each, _ = empirical_bernstein(tests.difference, variance, n, limit, alpha / first.size)
+        joint, how, adjusted = replace(each, level=1 - alpha), "Holm", holm(p_value)
+    else:
+        alone, p_value = _of_scores(tests.difference, variance, n, width, alpha, flat)
+        if np.isfinite(limit):
+            alone = _within(replace(alone, guarantee="approximate", assumption=None), limit)
+    # The draws are those of a normal law; what is told apart must be told apart by its own test
+    # too.
+    adjusted = np.maximum(adjusted, p_value)
+    return pair_table(
+        (first, second),
+        tests.difference,
+        (alone, joint),
+        p_value,
+        (how, adjusted),
+        counts=counts,
         spread=np.sqrt(variance),
-        intervals=intervals,
-        simultaneous=_within(joint, limit),
-        p_value=p_value,
-        adjusted_p=np.asarray(adjusted),
-        adjustment="none: one pair" if alone else "step-down max-T",
     )
 
 
@@ -274,28 +297,16 @@ def _certain(
     first: Places, second: Places, difference: Floats, low: Floats, high: Floats, alpha: float
 ) -> PairTable:
     """Return pairs of which logic says the range: apart if it leaves out 0, and not otherwise."""
-    unknown = np.full(first.size, np.nan)
     p_value = np.where((low > 0) | (high < 0), 0.0, 1.0)
     ends = Intervals(low, high, level=1 - alpha, guarantee="exact", method="logic")
-    return PairTable(
-        first=first,
-        second=second,
-        difference=difference,
-        first_only=unknown,
-        second_only=unknown,
-        spread=unknown,
-        intervals=ends,
-        simultaneous=ends,
-        p_value=p_value,
-        adjusted_p=p_value,
-        adjustment="none: these items",
-    )
+    found = pair_table((first, second), difference, (ends, ends), p_value, ("", p_value))
+    return replace(found, adjustment="none: these items")
 
 
 def accuracy_intervals(
-    right: npt.ArrayLike, n: int, *, alpha: float, new: bool = True, certified: bool = False
+    right: npt.ArrayLike, n: int, *, alpha: float, certified: bool = False
 ) -> Intervals:
-    """Bound accuracies from counts, every item labelled: the rule of few labels with nothing left.
+    """Bound accuracies on new items from counts: the rule of few labels, every item labelled.
 
     Examples
     --------
@@ -303,7 +314,7 @@ def accuracy_intervals(
     [0.744, 0.977] (95%, approximate)
     """
     right = np.asarray(right, dtype=float)
-    if certified and new:
+    if certified:
         return clopper_pearson(right, n, alpha=alpha)
     counts = np.stack([right, n - right], axis=1).ravel()
     some = counts > 0
@@ -313,8 +324,7 @@ def accuracy_intervals(
         system=np.repeat(np.arange(right.size), 2)[some],
         count=counts[some],
     )
-    found = fit(rows, pass_fail=True, population="new" if new else "these")
-    return found.means(alpha=alpha).interval
+    return fit(rows, pass_fail=True, population="new").means(alpha=alpha).interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -405,20 +415,14 @@ def pairs_of_fit(found: FewLabels, *, alpha: float, rng: Rng, width: float = 1.0
     all_pairs = found.pairs(rng=rng, alpha=alpha)
     first, second = all_pairs.first, all_pairs.second
     own = found.difference(first, second, alpha=alpha).interval
-    alone, unknown = first.size == 1, np.full(first.size, np.nan)
-    joint = own if alone else all_pairs.interval
-    return PairTable(
-        first=first,
-        second=second,
-        difference=width * all_pairs.difference,
-        first_only=unknown,
-        second_only=unknown,
-        spread=unknown,
-        intervals=replace(own, low=width * own.low, high=width * own.high),
-        simultaneous=replace(joint, low=width * joint.low, high=width * joint.high),
-        p_value=all_pairs.p_value,
-        adjusted_p=all_pairs.p_value if alone else all_pairs.adjusted_p,
-        adjustment="none: one pair" if alone else f"few labels, {all_pairs.method}",
+    joint = own if first.size == 1 else all_pairs.interval
+    ends = [replace(one, low=width * one.low, high=width * one.high) for one in (own, joint)]
+    return pair_table(
+        (first, second),
+        width * all_pairs.difference,
+        (ends[0], ends[1]),
+        all_pairs.p_value,
+        (f"few labels, {all_pairs.method}", all_pairs.adjusted_p),
     )
 
 
@@ -479,20 +483,15 @@ def pairs_whatever_the_blanks(
     p_value = np.where(np.abs(b - c) > u, worst, 1.0)
     alone = first.size == 1
     own = _ends_of_blanks(counts, alpha, exact=alone and certified)
-    return PairTable(
-        first=first,
-        second=second,
-        difference=difference,
-        first_only=b,
-        second_only=c,
+    joint = own if alone else _ends_of_blanks(counts, alpha / b.size)
+    return pair_table(
+        (first, second),
+        difference,
+        (own, replace(joint, level=1 - alpha)),
+        p_value,
+        ("Holm", holm(p_value)),
+        counts=(b, c),
         spread=np.sqrt((b + c) / n),
-        intervals=own,
-        simultaneous=replace(
-            own if alone else _ends_of_blanks(counts, alpha / b.size), level=1 - alpha
-        ),
-        p_value=p_value,
-        adjusted_p=holm(p_value),
-        adjustment="none: one pair" if alone else "Holm",
     )
 
 
@@ -658,29 +657,23 @@ def sign_flip_table(means: Floats, *, bounds: Bounds, rng: Rng, alpha: float = 0
     """
     found = sign_flip_pairs(means, width=bounds[1] - bounds[0], rng=rng, alpha=alpha)
     one_at_a_time = "one at a time" if found.vacuous.any() else "simultaneous"
-    unknown = np.full(found.first.size, np.nan)
-
-    gaps = means[:, found.first] - means[:, found.second]
-    alone = found.first.size == 1
 
     def ends(low: Floats, high: Floats, method: str) -> Intervals:
         return Intervals(low, high, level=1 - alpha, guarantee="approximate", method=method)
 
-    return PairTable(
-        first=found.first,
-        second=found.second,
-        difference=found.difference,
-        first_only=unknown,
-        second_only=unknown,
-        spread=np.asarray(gaps.std(axis=0, ddof=1)),
-        intervals=ends(found.low, found.high, "sign-flip"),
-        simultaneous=ends(
-            np.where(found.vacuous, found.low, found.joint_low),
-            np.where(found.vacuous, found.high, found.joint_high),
-            f"sign-flip, {one_at_a_time}",
-        ),
-        p_value=found.p_value,
-        adjusted_p=found.p_value if alone else found.adjusted_p,
-        adjustment="none: one pair" if alone else "step-down sign-flips",
-        holds_below=found.holds_below,
+    own = ends(found.low, found.high, "sign-flip")
+    joint = ends(
+        np.where(found.vacuous, found.low, found.joint_low),
+        np.where(found.vacuous, found.high, found.joint_high),
+        f"sign-flip, {one_at_a_time}",
     )
+    gaps = means[:, found.first] - means[:, found.second]
+    table = pair_table(
+        (found.first, found.second),
+        found.difference,
+        (own, joint),
+        found.p_value,
+        ("step-down sign-flips", found.adjusted_p),
+        spread=np.asarray(gaps.std(axis=0, ddof=1)),
+    )
+    return replace(table, holds_below=found.holds_below)

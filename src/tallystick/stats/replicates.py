@@ -17,7 +17,7 @@ cut to [0, 1]. docs/theory/compare.md, *Several runs per item*.
 from __future__ import annotations
 
 from math import sqrt
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ import numpy.typing as npt
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Interval
 from tallystick.stats.exact_tails import open_unit, whole
+from tallystick.stats.intervals import as_counts
 
 Floats = npt.NDArray[np.float64]
 PassKind = Literal["pass@k", "pass^k"]
@@ -136,22 +137,18 @@ def _binomial(outcomes: Floats, size: float, rates: Floats) -> Floats:
     return np.asarray(np.exp(ways + xlogy(outcomes, p) + xlog1py(size - outcomes, -p)))
 
 
+def _of_items(correct: npt.ArrayLike, runs: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Return right runs and runs, one of each per item."""
+    whole(1, runs=runs)
+    c, n = as_counts(np.atleast_1d(correct), np.atleast_1d(runs), names=("correct", "runs"))
+    return c, n
+
+
 def _counts(
     correct: npt.ArrayLike, runs: npt.ArrayLike, k: int, kind: PassKind
 ) -> tuple[Floats, Floats]:
-    whole(0, correct=correct)
-    whole(1, runs=runs, k=k)
-    if kind not in get_args(PassKind):
-        raise InputError(f"kind must be 'pass@k' or 'pass^k', got {kind!r}")
-    c = np.atleast_1d(np.asarray(correct, dtype=float))
-    n = np.atleast_1d(np.asarray(runs, dtype=float))
-    if c.ndim != 1 or c.shape != n.shape or not c.size:
-        raise InputError(
-            f"correct and runs must be one number per item, got shapes {c.shape} and {n.shape}"
-        )
-    if np.any(c > n):
-        item = int(np.argmax(c > n))
-        raise InputError(f"item {item} is right in {c[item]:g} of {n[item]:g} runs")
+    whole(1, k=k)
+    c, n = _of_items(correct, runs)
     if np.any(n < k):
         item = int(np.argmin(n))
         raise InputError(
@@ -197,8 +194,6 @@ def variance_parts(
     values, within, share = _model(correct, runs)
     if against is not None:
         other, other_within, other_share = _model(*against)
-        if other.size != values.size:
-            raise InputError(f"against must hold the same {values.size} items, got {other.size}")
         values, within, share = values - other, within + other_within, share + other_share
     between = max(0.0, float(np.var(values, ddof=1)) - share)  # (R3)
     return within, between
@@ -206,14 +201,8 @@ def variance_parts(
 
 def _model(correct: npt.ArrayLike, runs: npt.ArrayLike) -> tuple[Floats, float, float]:
     """Return the item values, σ²_w, and what runs add to the variance of item values."""
-    whole(0, correct=correct)
-    whole(1, runs=runs)
-    c, n = (np.atleast_1d(np.asarray(part, dtype=float)) for part in (correct, runs))
-    if c.ndim != 1 or c.shape != n.shape or c.size < 2 or np.any(c > n):
-        raise InputError(
-            "correct and runs must be one number per item, at least two items, correct at most "
-            f"runs, got shapes {c.shape} and {n.shape}"
-        )
+    c, n = _of_items(correct, runs)
+    whole(2, items=c.size)
     if np.any(n < 2):
         item = int(np.argmin(n))
         raise InputError(

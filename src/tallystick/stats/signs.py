@@ -65,10 +65,7 @@ def sign_stopping(
     """
     open_unit(alpha=alpha)
     whole(1, horizon=horizon)
-    if not 0 <= lean <= 1:
-        raise InputError(f"lean must be in [0, 1], got {lean!r}")
-    if horizon > LONGEST:
-        raise InputError(f"horizon must be at most {LONGEST:,} signs, got {horizon!r}")
+    closed_unit(lean=lean)
     stopped = np.zeros(horizon + 1)
     # probability of b = lowest, lowest + 1, … together with still going on
     going, lowest = np.ones(1), 0
@@ -102,10 +99,6 @@ def sequential_items(
     """
     positive(difference=difference)
     open_unit(power=power, alpha=alpha)
-    if not difference <= disagreement <= 1:
-        raise InputError(
-            f"disagreement must be in [difference = {difference!r}, 1], got {disagreement!r}"
-        )
     goal = max(0.999, (1 + power) / 2)
     stopped = sign_stopping((1 + difference / disagreement) / 2, LONGEST, alpha=alpha, until=goal)
     if stopped[-1] < goal:
@@ -183,11 +176,8 @@ def step_down_order(p_values: npt.ArrayLike) -> Floats:
     [[1.0, 0.006, 0.016], [1.0, 1.0, 0.044], [1.0, 1.0, 1.0]]
     """
     p = np.asarray(p_values, dtype=np.float64)
-    if p.ndim != 2 or p.shape[0] != p.shape[1]:
-        raise InputError(f"p_values must be systems x systems, got shape {p.shape}")
+    closed_unit(p_values=p)
     k = len(p)
-    for value in (p.min(initial=1.0), p.max(initial=0.0)):
-        closed_unit(p_values=float(value))
     adjusted, above = np.ones((k, k)), np.zeros((k, k), np.bool_)
     apart = [(a, b) for a in range(k) for b in range(k) if a != b]
     reached = 0.0

@@ -32,7 +32,7 @@ from tallystick.errors import InputError
 from tallystick.stats.exact_tails import binomial_up_to, open_unit
 from tallystick.stats.intervals import Intervals
 from tallystick.stats.maxt import holm
-from tallystick.stats.pairs import PairTable
+from tallystick.stats.pairs import PairTable, pair_table
 from tallystick.stats.signs import sign_p_value
 
 Floats = npt.NDArray[np.float64]
@@ -287,25 +287,22 @@ def _by_hull(
         base + (y - base).mean(axis=0),
         _shifted(_ends((y - base).T, alpha, rare), base),
     )
-    unknown = np.full(first.size, np.nan)
-    free = np.full(first.size, inf)
-    no_mean = Intervals(-free, free, level=1 - alpha, guarantee="approximate", method="none")
-    table = PairTable(
-        first=first,
-        second=second,
-        difference=unknown if of_ratio else np.asarray(own.mean),
-        first_only=unknown,
-        second_only=unknown,
+    none = _no_interval(first.size, alpha)
+    table = pair_table(
+        (first, second),
+        np.full(first.size, np.nan) if of_ratio else np.asarray(own.mean),
+        (none, none) if of_ratio else (alone, joint),
+        p_value,
+        ("Holm", holm(p_value)),
         spread=np.asarray(gaps.std(axis=1, ddof=1)),
-        intervals=no_mean if of_ratio else alone,
-        simultaneous=no_mean if of_ratio else joint,
-        p_value=p_value,
-        adjusted_p=p_value if first.size == 1 else holm(p_value),
-        adjustment="none: one pair" if first.size == 1 else "Holm",
-        ratio=np.exp(own.mean) if of_ratio else None,
-        ratio_intervals=_exp(joint if first.size > 1 else alone) if of_ratio else None,
-        unsettled=_why(needed, len(x)) if of_ratio else "",
     )
+    if of_ratio:
+        table = replace(
+            table,
+            ratio=np.exp(own.mean),
+            ratio_intervals=_exp(joint if first.size > 1 else alone),
+            unsettled=_why(needed, len(x)),
+        )
     return SkewedBoard(
         shown="ratio" if of_ratio else "mean",
         table=table,
@@ -326,24 +323,23 @@ def _by_signs(
     larger = (x[:, first] > x[:, second]).sum(axis=0).astype(float)
     smaller = (x[:, first] < x[:, second]).sum(axis=0).astype(float)
     p_value = np.array([sign_p_value(int(b), int(c)) for b, c in zip(larger, smaller, strict=True)])
-    free = np.full(first.size, inf)
-    none = Intervals(-free, free, level=1 - alpha, guarantee="approximate", method="none")
-    table = PairTable(
-        first=first,
-        second=second,
-        difference=np.full(first.size, np.nan),
-        first_only=larger,
-        second_only=smaller,
-        spread=np.full(first.size, np.nan),
-        intervals=none,
-        simultaneous=none,
-        p_value=p_value,
-        adjusted_p=p_value if first.size == 1 else holm(p_value),
-        adjustment="none: one pair" if first.size == 1 else "Holm",
-        unsettled=_why(needed, len(x)),
+    none = _no_interval(first.size, alpha)
+    table = pair_table(
+        (first, second),
+        np.full(first.size, np.nan),
+        (none, none),
+        p_value,
+        ("Holm", holm(p_value)),
+        counts=(larger, smaller),
     )
+    table = replace(table, unsettled=_why(needed, len(x)))
     levels, ends = median_intervals(x, alpha=alpha)
     return SkewedBoard(shown="signs", table=table, levels=levels, intervals=ends, needed=needed)
+
+
+def _no_interval(pairs: int, alpha: float) -> Intervals:
+    free = np.full(pairs, inf)
+    return Intervals(-free, free, level=1 - alpha, guarantee="approximate", method="none")
 
 
 def median_intervals(scores: Floats, *, alpha: float = 0.05) -> tuple[Floats, Intervals]:

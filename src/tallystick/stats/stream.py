@@ -22,14 +22,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.errors import InputError
+from tallystick.stats.exact_tails import at_least, closed_unit, open_unit, whole
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
@@ -68,14 +69,8 @@ class BlockCounts:
         return len(self.votes)
 
     def __getitem__(self, blocks: slice) -> BlockCounts:
-        return BlockCounts(
-            n_items=self.n_items,
-            votes=self.votes[blocks],
-            faced=self.faced[blocks],
-            agree=self.agree[blocks],
-            label=self.label[blocks],
-            dissent=self.dissent[blocks],
-        )
+        names = ("votes", "faced", "agree", "label", "dissent")
+        return replace(self, **{name: getattr(self, name)[blocks] for name in names})
 
 
 def count_blocks(codes: IntArray, n_labels: int) -> BlockCounts:
@@ -244,16 +239,11 @@ class WatchOptions:
     max_labels: int = 32
 
     def __post_init__(self) -> None:
-        if self.block < 2:
-            raise InputError(f"block must be at least 2 items, got {self.block!r}")
-        if self.horizon < self.block:
-            raise InputError(f"horizon must be at least one block, got {self.horizon!r}")
-        if not 0 < self.alpha < 1:
-            raise InputError(f"alpha must be in (0, 1), got {self.alpha!r}")
-        if self.memory < FIRST_BLOCKS:
-            raise InputError(f"memory must be at least {FIRST_BLOCKS} blocks, got {self.memory!r}")
-        if self.max_labels < 1:
-            raise InputError(f"max_labels must be at least 1, got {self.max_labels!r}")
+        whole(2, block=self.block)
+        at_least(self.block, horizon=self.horizon)
+        open_unit(alpha=self.alpha)
+        whole(FIRST_BLOCKS, memory=self.memory)
+        whole(1, max_labels=self.max_labels)
 
     @property
     def bar(self) -> float:
@@ -357,8 +347,6 @@ class Detector:
         True
         """
         s = len(names)
-        if not s or len(set(names)) != s:
-            raise InputError(f"names must hold at least one series and no name twice, got {names}")
         histogram = np.zeros((s, _BINS))
         if reference is not None:
             past = np.asarray(reference, dtype=np.float64).reshape(-1, s)
@@ -382,11 +370,8 @@ class Detector:
         by default the number of blocks that the series has seen.
         """
         z = np.asarray(values, dtype=np.float64)
-        if z.shape != (len(self.names),):
-            raise InputError(f"values must be one per series ({len(self.names)}), got {z.shape}")
+        closed_unit(values=z[np.isfinite(z)])
         on = np.flatnonzero(np.isfinite(z))
-        if ((z[on] < 0) | (z[on] > 1)).any():
-            raise InputError(f"values must be shares in [0, 1], got {z[on].tolist()}")
         if on.size:
             self._bet(on, _bins(z[on]), block)
         return self.evidence
@@ -630,21 +615,9 @@ class NoticeBoard:
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON types."""
-        return {
-            "blocks": self.blocks,
-            "items": self.items,
-            "votes": self.votes,
-            "silent": self.silent,
-            "known": self.known,
-        }
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> NoticeBoard:
         """Return the board that :meth:`to_dict` wrote."""
-        return cls(
-            blocks=saved["blocks"],
-            items=list(saved["items"]),
-            votes=list(saved["votes"]),
-            silent=list(saved["silent"]),
-            known=[list(labels) for labels in saved["known"]],
-        )
+        return cls(**deepcopy(dict(saved)))

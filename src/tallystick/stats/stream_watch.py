@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Unknown
+from tallystick.stats.exact_tails import one_per, whole
 from tallystick.stats.latent_model import Votes, as_votes, fit_plain
 from tallystick.stats.stream import (
     FIRST_BLOCKS,
@@ -76,8 +77,6 @@ class Watch:
     @classmethod
     def start(cls, n_judges: int, options: WatchOptions) -> Watch:
         """Start to watch a panel of this many judges."""
-        if n_judges < 1:
-            raise InputError(f"n_judges must be at least 1, got {n_judges!r}")
         return cls(
             n_judges=n_judges,
             options=options,
@@ -242,15 +241,11 @@ class Watch:
 
     def _renumber(self, codes: npt.NDArray[Any], labels: Sequence[Hashable]) -> CodeArray:
         """Return the codes of this stream: labels are numbered as they first appear in it."""
-        if codes.ndim != 2 or codes.shape[1] != self.n_judges or codes.dtype.kind not in "iu":
+        whole(-1, codes=codes)
+        if codes.shape[1:] != (self.n_judges,) or codes.max(initial=-1) >= len(labels):
             raise InputError(
-                f"codes must be integers, items x {self.n_judges} judges, "
-                f"got {codes.dtype} of shape {codes.shape}"
-            )
-        if codes.size and not -1 <= int(codes.min()) <= int(codes.max()) < len(labels):
-            raise InputError(
-                f"codes must be in -1..{len(labels) - 1} (places in labels), got "
-                f"{int(codes.min())}..{int(codes.max())}"
+                f"codes must be items x {self.n_judges} judges, places in {len(labels)} labels, got"
+                f" shape {codes.shape}"
             )
         found, first = np.unique(codes, return_index=True)
         for code in found[np.argsort(first)]:
@@ -349,16 +344,6 @@ class ChangePoint:
     before: float
     after: float
 
-    def items(self, block: int) -> tuple[int, int] | None:
-        """Return the range in items for blocks of this size, one block wider on each side.
-
-        >>> change_point([0.9, 0.92, 0.91, 0.6, 0.62, 0.61]).items(25)
-        (50, 100)
-        """
-        if self.low is None or self.high is None:
-            return None
-        return block * (self.low - 1), block * (self.high + 1)
-
 
 def change_point(values: npt.ArrayLike) -> ChangePoint:
     """Return where the values of consecutive blocks changed (S4).
@@ -375,8 +360,6 @@ def change_point(values: npt.ArrayLike) -> ChangePoint:
     (8, 7, 9)
     """
     z = np.asarray(values, dtype=np.float64)
-    if z.ndim != 1 or z.size < 2 or not np.isfinite(z).all():
-        raise InputError(f"values must be at least two numbers, none missing, got {values!r}")
     t = z.size
     s = np.arange(1, t)
 
@@ -539,11 +522,7 @@ def explain(
     """
     patterns = np.asarray(codes)
     a, b = (np.asarray(x, dtype=np.float64) for x in (before, after))
-    if a.shape != patterns.shape[:1] or b.shape != a.shape:
-        raise InputError(
-            f"before and after must have one count per pattern ({len(patterns)}), "
-            f"got {a.shape} and {b.shape}"
-        )
+    one_per("pattern", len(patterns), before=a, after=b)
     if a.sum() == 0 or b.sum() == 0:
         raise InputError("before and after must each hold at least one item")
     votes = as_votes(patterns, a, n_classes=n_labels, n_votes=n_votes)

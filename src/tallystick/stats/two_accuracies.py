@@ -17,10 +17,9 @@ import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy import special
 
-from tallystick.errors import InputError
 from tallystick.results import Interval
-from tallystick.stats.exact_tails import binomial_up_to, open_unit, whole
-from tallystick.stats.intervals import Intervals, clopper_pearson
+from tallystick.stats.exact_tails import at_least, binomial_up_to, open_unit, positive, whole
+from tallystick.stats.intervals import Intervals, as_counts, clopper_pearson
 
 Floats = npt.NDArray[np.float64]
 
@@ -39,12 +38,6 @@ def discordance(total: npt.ArrayLike, products: npt.ArrayLike, n: int) -> tuple[
     [[2.0], [1.0]]
     """
     s, g = np.asarray(total, dtype=float), np.asarray(products, dtype=float)
-    whole(1, n=n)
-    whole(0, total=s, products=g)
-    if not np.array_equal(np.diag(g), s):
-        raise InputError(
-            "discordance needs scores of 0 and 1: the sum of squares is not the sum of scores"
-        )
     first, second = np.triu_indices(len(s), 1)
     both = g[first, second]
     return s[first] - both, s[second] - both
@@ -191,8 +184,13 @@ def tango(
     b, c, size = np.broadcast_arrays(
         *(np.atleast_1d(np.asarray(x, dtype=float)) for x in (first_only, second_only, n))
     )
-    if not np.all((b >= 0) & (c >= 0) & (b + c <= size * (1 + 1e-12)) & (size > 0)):
-        raise InputError("first_only and second_only must not be negative, and together at most n")
+    at_least(
+        0,
+        first_only=b,
+        second_only=c,
+        **{"n - first_only - second_only": size * (1 + 1e-12) - b - c},
+    )
+    positive(n=size)
     z = float(-special.ndtri(alpha / 2))
     high = _upper_end(b, c, size, z)
     low = -_upper_end(c, b, size, z)  # S changes sign when the two models change places
@@ -260,8 +258,7 @@ def exact_score(first_only: int, second_only: int, n: int, *, alpha: float = 0.0
     whole(0, first_only=first_only, second_only=second_only)
     whole(1, n=n)
     b, c, size = int(first_only), int(second_only), int(n)
-    if b + c > size:
-        raise InputError(f"first_only + second_only must be at most n = {size}, got {b} + {c}")
+    as_counts(b + c, size, names=("first_only + second_only", "n"))
     spent = SPENT_ON_RANGE * alpha / 2
     level = SLACK * (alpha / 2 - spent)
     d_low, d_high = clopper_pearson(b + c, size, alpha=spent)
@@ -279,8 +276,6 @@ EXACT_ENDS_HALVINGS = 30
 REACH = 8.0
 """Standard deviations of the number of disagreements that are summed over; beyond lies less than
 1e-14."""
-FEW = 300
-"""Numbers of disagreements from which stepping from one to the next takes less time."""
 
 _NO_WEIGHT = 1e-17
 """Numbers of disagreements less likely than this change no tail that is compared with a level."""
@@ -360,49 +355,14 @@ def _tails(
     ways = special.gammaln(n + 1.0) - special.gammaln(m + 1.0) - special.gammaln(n - m + 1.0)
     weight = np.exp(ways + special.xlogy(m, by_d) + special.xlog1py(n - m, -by_d))
 
-    lean = np.clip(0.5 * (1.0 + t / by_d), 0.0, 1.0)
-    steps = np.diff(cut)
-    many = m.size > FEW and bool(((steps == 0) | (steps == 1)).all())
-    above = _stepped(cut, m, lean) if many else _above(cut, m, lean, weight > _NO_WEIGHT)
-    return np.asarray((weight * above).sum(axis=1))
-
-
-def _above(
-    cut: NDArray[np.float64],
-    m: NDArray[np.float64],
-    lean: NDArray[np.float64],
-    where: NDArray[np.bool_],
-) -> NDArray[np.float64]:
-    """Return P(Bin(m, lean) >= cut), which is certain at a cut of 0 and impossible beyond m."""
-    above = np.zeros(where.shape)
+    # Wins beyond the cut are certain at a cut of 0 and impossible beyond m.
+    lean, above = np.clip(0.5 * (1.0 + t / by_d), 0.0, 1.0), np.zeros(weight.shape)
     special.betainc(
         np.maximum(cut, 1.0),
         np.maximum(m - cut + 1.0, 1.0),
-        np.broadcast_to(lean, where.shape),
+        np.broadcast_to(lean, weight.shape),
         out=above,
-        where=where,
+        where=weight > _NO_WEIGHT,
     )
-    return np.where(cut <= 0.0, 1.0, np.where(cut > m, 0.0, above))
-
-
-def _stepped(
-    cut: NDArray[np.float64], m: NDArray[np.float64], lean: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    r"""Return the same from one m to the next, where the cut rises by 0 or 1 each time.
-
-    .. math:: P(B_{m+1} \ge k) = P(B_m \ge k) + π P(B_m = k - 1), \qquad
-              P(B_{m+1} \ge k + 1) = P(B_{m+1} \ge k) - P(B_{m+1} = k).
-    """
-
-    def mass(k: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
-        inside = (k >= 0.0) & (k <= n)
-        k = np.where(inside, k, 0.0)
-        ways = special.gammaln(n + 1.0) - special.gammaln(k + 1.0) - special.gammaln(n - k + 1.0)
-        chance = np.exp(ways + special.xlogy(k, lean) + special.xlog1py(n - k, -lean))
-        return np.asarray(np.where(inside, chance, 0.0))
-
-    gain = lean * mass(cut[:-1] - 1.0, m[:-1])
-    gain -= np.where(np.diff(cut) > 0.0, mass(cut[:-1], m[1:]), 0.0)
-    first = _above(cut[:1], m[:1], lean, np.ones((len(lean), 1), np.bool_))
-    above = np.cumsum(np.concatenate([first, gain], axis=1), axis=1)
-    return np.asarray(np.clip(above, 0.0, 1.0))
+    above = np.where(cut <= 0.0, 1.0, np.where(cut > m, 0.0, above))
+    return np.asarray((weight * above).sum(axis=1))

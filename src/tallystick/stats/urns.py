@@ -11,9 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from tallystick.errors import InputError
 from tallystick.results import Guarantee, Interval
-from tallystick.stats.exact_tails import open_unit
+from tallystick.stats.exact_tails import open_unit, whole
 from tallystick.stats.intervals import Floats, Intervals, Vector, as_counts
 
 
@@ -50,16 +49,15 @@ def hypergeometric(
     """
     open_unit(alpha=alpha)
     x, k, n = _whole(successes, draws, population, names=("successes", "draws", "population"))
-    if n < 1:
-        raise InputError(f"population must be at least 1, got {n}")
+    whole(1, population=n)
     low, high = _fewest(x, k, n, alpha / 2) / n, (n - _fewest(k - x, k, n, alpha / 2)) / n
     return Interval(low, high, 1 - alpha, "exact", None, "hypergeometric")
 
 
 def _whole(*counts: float, names: tuple[str, ...]) -> tuple[int, ...]:
     """Return counts of which each is a part of the next one as whole numbers."""
-    for (part, whole), pair in zip(pairwise(counts), pairwise(names), strict=True):
-        as_counts(part, whole, names=pair)
+    for (part, every), pair in zip(pairwise(counts), pairwise(names), strict=True):
+        as_counts(part, every, names=pair)
     return tuple(int(count) for count in counts)
 
 
@@ -104,17 +102,14 @@ def hypergeometric_strata(
     x, k = as_counts(successes, draws, names=("successes", "draws"))
     k, n = as_counts(k, sizes, names=("draws", "sizes"))
     x = np.broadcast_to(x, n.shape)
-    if n.ndim == 0 or n.shape[-1] != 2:
-        raise InputError(f"sizes must have two strata along the last axis, got shape {n.shape}")
     x, k, n = (np.atleast_2d(part) for part in (x, k, n))
-    whole = n.sum(axis=-1)
-    if (whole < 1).any():
-        raise InputError("sizes must add up to at least 1 item")
+    every = n.sum(axis=-1)
+    whole(1, **{"the sum of sizes": every})
     right, drawn, size = (np.reshape(part, (-1, 2)).astype(np.int64) for part in (x, k, n))
-    low = fewest_in_strata(right, drawn, size, alpha / 2).reshape(whole.shape) / whole
+    low = fewest_in_strata(right, drawn, size, alpha / 2).reshape(every.shape) / every
     high = (
-        whole - fewest_in_strata(drawn - right, drawn, size, alpha / 2).reshape(whole.shape)
-    ) / whole
+        every - fewest_in_strata(drawn - right, drawn, size, alpha / 2).reshape(every.shape)
+    ) / every
     return Intervals(low, high, level=1 - alpha, guarantee="exact", method="hypergeometric-strata")
 
 
@@ -174,8 +169,6 @@ PARTS = 16
 """Parts into which a range of counts is cut at once."""
 CELLS = 1 << 17
 """Pairs of counts whose tails are all computed and kept; of larger ranges only a box is."""
-DENSE = 1 << 22
-"""Pairs of counts in a box up to which all of them are computed."""
 
 
 def laws(good: Ints, draws: int, population: Ints | int) -> Floats:
@@ -287,13 +280,7 @@ def _fewest_of_two(x: Ints, draws: Ints, size: Ints, budget: float) -> int:
         for h in range(2)
     ]
     weights = _weights(x, draws, size)
-    cells = (most[0] - least[0] + 1) * (most[1] - least[1] + 1)
-    if cells > DENSE:
-        return _search(draws, size, weights, (least, most), allowed)
-    first = laws(np.arange(least[0], most[0] + 1), int(draws[0]), int(size[0]))
-    above = _at_least(laws(np.arange(least[1], most[1] + 1), int(draws[1]), int(size[1])))
-    tails = _joint(first, above, (int(draws[0]), int(draws[1])), weights)
-    return least[0] + least[1] + _least_sum(tails, allowed)
+    return _search(draws, size, weights, (least, most), allowed)
 
 
 @lru_cache(maxsize=64)

@@ -23,7 +23,6 @@ from tallystick.table.cells import Label, without_missing
 from tallystick.table.data import Data
 from tallystick.table.door import Door, read
 from tallystick.table.doubts import Doubt, find_doubt, with_doubt
-from tallystick.table.engines import distinct
 from tallystick.table.reading import reading_of, with_reading
 from tallystick.table.roles import ALL_ROLES, Roles
 from tallystick.table.tables import Table
@@ -232,8 +231,8 @@ class Capability(Generic[R]):
         For a verb that reads some tables by the names of their columns: from data to the roles that
         it finds, None for any other table.
     cases
-        For the page: from a result and its data to the items behind its claim, with ``texts=False``
-        without their texts; None if single items say nothing.
+        For the page: from a result and its data to the items behind its claim; None if single items
+        say nothing.
     """
 
     verb: str
@@ -356,8 +355,6 @@ def slice_labels(data: Data) -> list[Label]:
         return []
     if isinstance(data.held, Tally):
         labels = list(data.held.labels[column])  # in this order already, None last
-    elif data.in_engine:
-        labels = distinct(data.held, column, MOST_SLICES)
     else:
         cell = without_missing(column, data.table.kinds[column], ())
         found = data.table.query(f"select distinct {cell} as label from rows order by 1 nulls last")
@@ -446,9 +443,7 @@ class Found:
     votes: tuple[tuple[str, str], ...] = ()
 
 
-def gather(
-    data: Data, found: Sequence[Found], *, title: str, line: str, texts: bool = True
-) -> Cases:
+def gather(data: Data, found: Sequence[Found], *, title: str, line: str) -> Cases:
     """Return the first items of every kind, with their names and texts.
 
     Each kind gets an equal part of the `MOST_CASES` places, and what one leaves free goes to the
@@ -458,7 +453,7 @@ def gather(
     for one in found:
         kinds.setdefault(one.kind, []).append(one)
     listed = _shared(list(kinds.values()))
-    shown = _text_columns(data) if texts else ()
+    shown = _text_columns(data)
     cells = _rows(data, [one.row for one in listed], shown)
     item, system = data.roles.item, data.roles.system
     return Cases(

@@ -25,7 +25,6 @@ from tallystick.table.cells import (
     without_missing,
 )
 from tallystick.table.engine import codes_of, reading
-from tallystick.table.engines import fetch, lazily, part, row_count
 from tallystick.table.meaning import LabelRules, Meaning, agree
 from tallystick.table.numbers import read_numbers
 from tallystick.table.panel import Panel
@@ -38,7 +37,7 @@ from tallystick.table.scanning import scan
 from tallystick.table.session import Session
 from tallystick.table.tables import Place, Table
 from tallystick.table.tally import Tally
-from tallystick.table.weights import MOST_REPEATED, written_out
+from tallystick.table.weights import MOST_REPEATED
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,7 +61,7 @@ class Data:
     Parameters
     ----------
     held
-        Where the rows are: a table in DuckDB, a lazy frame of another engine, or a tally.
+        Where the rows are: a table in DuckDB, or a tally of them.
     roles
         Which column is what.
     rules
@@ -91,7 +90,7 @@ class Data:
         tallies are merged.
     """
 
-    held: Table | Tally | Any
+    held: Table | Tally
     roles: Roles
     rules: LabelRules
     source: str
@@ -273,8 +272,6 @@ class Data:
         tokens = (*self.rules.missing, UNREAD)
         if isinstance(self.held, Tally):
             return draw_counts(self.held, tokens).facts
-        if self.in_engine:
-            return {}
         if self.looked is not None and self.looked[0] is self.held:
             return self.looked[1].facts
         columns = [name for name in self.roles.columns() if name in self.table.columns]
@@ -284,34 +281,16 @@ class Data:
 
     @cached_property
     def table(self) -> Table:
-        """The rows in DuckDB; a frame of another engine is fetched, a tally is spread out."""
+        """The rows in DuckDB; a tally is spread out."""
         if isinstance(self.held, Table):
             return self.held
-        if isinstance(self.held, Tally):
-            arrow = _spread(self.held, self.source)
-        else:
-            columns = self.roles.columns() or list(lazily(self.held).collect_schema())
-            arrow = fetch(self.held, columns, "this question needs them one by one")
-        table = replace(scan(arrow), source=self.source)
-        count = self.roles.count if self.in_engine else None
-        return table if count is None else written_out(table, count, self.roles.item)
-
-    def fetched(self) -> Data:
-        """Return the same data with its rows here, each as often as its count says."""
-        return replace(self, held=self.table, roles=replace(self.roles, count=None))
-
-    @property
-    def in_engine(self) -> bool:
-        """Whether the rows live in another engine, such as Spark or Dask."""
-        return not isinstance(self.held, Table | Tally)
+        return replace(scan(_spread(self.held, self.source)), source=self.source)
 
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
         if isinstance(self.held, Tally):
             return round(self.held.n)
-        if self.in_engine and "table" not in self.__dict__ and not self.roles.count:
-            return row_count(self.held)
         [(rows,)] = self.table.query("select count(*) from rows")
         return int(rows)
 
@@ -415,8 +394,6 @@ class Data:
         source = f"{self.source} where {column} is {shown}"
         if isinstance(self.held, Tally):
             rest: Any = _occurring(self.held.where(**{column: label}))
-        elif self.in_engine:
-            rest = part(self.held, column, label)
         else:
             import duckdb
 

@@ -12,9 +12,10 @@ from tallystick.errors import InputError, UsageError, meant
 from tallystick.table.data import Data
 from tallystick.table.engines import (
     fetch,
-    first_repeat_in,
     is_lazy,
-    sampled,
+    lazily,
+    row_count,
+    rows_fit,
 )
 from tallystick.table.meaning import LabelRules, one_spelling
 from tallystick.table.numbers import unmatched, unmatched_labels, with_plain_numbers
@@ -22,7 +23,6 @@ from tallystick.table.reading import with_reading
 from tallystick.table.reading_decide import (
     decide,
     decide_counts,
-    is_long,
     majority,
 )
 from tallystick.table.reading_facts import draw
@@ -60,8 +60,11 @@ from tallystick.table.weights import ask_about_counts, settle, without_copies, w
 _LAYOUT = tuple(one.name for one in fields(Layout))
 _RULES = tuple(one.name for one in fields(LabelRules))
 
-_SAMPLE = 50_000
-"""Rows of a frame in another engine that are looked at; a frame of no more rows is read whole."""
+_FEW_ROWS = 50_000
+"""Rows up to which a frame of another engine is fetched: that is faster than a second job."""
+
+_COUNTED = frozenset({"judges", "models", "weak", "prediction", "system", "truth", "by"})
+"""Roles of columns that can be counted as they are; others need rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +160,7 @@ def _settled(data: Data, door: Door) -> Data:
 def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: LabelRules) -> Data:
     """Open a source and decide about it."""
     named = roles
+    held: Table | Tally
     runs = _runs(source, layout, roles) if door is not None and door.runs else None
     graded = log_outputs(source, layout, roles) if door is not None and door.outputs else None
     if graded is not None:
@@ -178,7 +182,7 @@ def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: L
         if door is not None and door.runs and layout.metric is not None:
             # One table with a row per item and model: the metric is the column to compare.
             layout = replace(layout, vote=layout.metric, metric=None)
-        held = _opened(source, layout)
+        held, roles = _opened(source, door or Door(), roles, layout)
         if door is not None and door.runs and isinstance(held, Table):
             held, layout = chosen_metric(held, layout)
         if layout.metric is not None and isinstance(held, Table) and held.metric is None:
@@ -203,9 +207,7 @@ def _decided(
     """Decide what the columns are of whatever was opened."""
     if isinstance(held, Tally):
         return _spelled(_counted(held, door, roles, layout, rules, name), door)
-    if isinstance(held, Table):
-        return _whole(held, door, roles, layout, rules)
-    return _lazy(held, door, roles, layout, rules)
+    return _whole(held, door, roles, layout, rules)
 
 
 def _how(data: Data, named: Roles, layout: Layout) -> dict[str, How]:
@@ -262,21 +264,44 @@ def _several(value: Any) -> tuple[Any, ...]:
     )
 
 
-def _opened(source: Any, layout: Layout) -> Any:
-    """Return a Table, a Tally or a lazy frame."""
+def _opened(source: Any, door: Door, given: Roles, layout: Layout) -> tuple[Table | Tally, Roles]:
+    """Return a table or a tally, and the roles that it has columns for."""
     if isinstance(source, Table | Tally):
-        return source
+        return source, given
     paths = [source] if isinstance(source, str | Path) else source
     if isinstance(paths, Sequence) and len(paths) == 1 and str(paths[0]).endswith(".tally"):
-        return Tally.load(paths[0])
+        return Tally.load(paths[0]), given
     if layout.run:
         raise InputError(
             "run (--run NAME=FILE) gives the results of one model, and this verb reads one table:"
             " give the table itself"
         )
     if is_lazy(source):
-        return source
-    return scan(source, delimiter=layout.delimiter, metric=layout.metric)
+        return _of_engine(source, door, given, layout)
+    return scan(source, delimiter=layout.delimiter, metric=layout.metric), given
+
+
+def _of_engine(frame: Any, door: Door, given: Roles, layout: Layout) -> tuple[Table | Tally, Roles]:
+    """Return the rows of a frame of another engine: the columns that the caller names, or all.
+
+    Where the named columns of a large frame are all that is needed and counts are enough, or its
+    rows do not fit into memory, the engine counts them and only counts come back.
+    """
+    columns = tuple(lazily(frame).collect_schema())
+    roles = assign(
+        ColumnNames(columns=columns, source="the frame"), _named(given, door, layout), coerce=True
+    )
+    used = roles.columns()
+    others = {role for role in ALL_ROLES if getattr(roles, role)} - _COUNTED - {"item"}
+    reshaped = layout.judge or layout.vote or layout.truth_file or layout.old_file
+    if not (door.want and getattr(roles, door.want)) or reshaped:
+        used = columns
+    elif not others and row_count(frame) > _FEW_ROWS:
+        from_counts = door.want in ("judges", "weak") and not door.outputs and roles.item is None
+        if from_counts or not rows_fit(frame, used):
+            counted = roles.columns(*_COUNTED)
+            return Tally.of(frame, columns=counted, apart=counted), replace(roles, item=None)
+    return replace(scan(fetch(frame, used)), source="the frame"), given
 
 
 def _name(source: Any) -> str:
@@ -479,59 +504,6 @@ def _answered(roles: Roles) -> tuple[str, ...]:
     return roles.columns(
         *(role for role in ALL_ROLES if role not in ("item", "by", "count", "weight"))
     )
-
-
-def _lazy(frame: Any, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
-    """Tell the columns of a frame in another engine by a sample of rows; all stay there."""
-    first, drawn = sampled(frame, _SAMPLE)
-    beginning = scan(first)
-    if drawn is None:
-        return _whole(beginning, door, given, layout, rules)
-    # Which rows belong together is seen in rows that stand beside one another.
-    why = None
-    if _changes_rows(beginning, door, given, layout):
-        why = "a second file or other shape is read with it"
-    elif door.verb and is_long(beginning, asked_of(door, given), given, layout, rules):
-        why = "one row per vote is turned round here"
-    if why is not None:
-        # These need every row of the columns, which only the local engine does.
-        return _whole(scan(fetch(frame, beginning.columns, why)), door, given, layout, rules)
-    glance = scan(drawn)
-    wide = door if door == Door() else replace(door, pivots=False)
-    seen = _tabled(glance, wide, given, replace(layout, judge=None, vote=None), rules)
-
-    # What the sample does not show is no news: the tokens may stand further down.
-    unseen = unmatched(glance, _cells(glance, seen.roles), rules.missing) if rules.missing else ()
-    notes = tuple(note for note in seen.notes if note not in unseen)
-    seen = replace(seen, held=frame, source="the frame", notes=notes, all_columns=glance.columns)
-    return seen if door.repeats else _with_single_items(seen, given)
-
-
-def _changes_rows(glance: Table, door: Door, given: Roles, layout: Layout) -> bool:
-    """Say whether reading puts other rows in place of those of the frame."""
-    if layout.truth_file is not None or layout.old_file is not None:
-        return True
-    if door.as_it_is is not None and door.as_it_is(glance, given):
-        return True
-    return door.outputs and find_outputs(glance, given, layout)[0] is not glance
-
-
-def _with_single_items(data: Data, given: Roles) -> Data:
-    """Look for an item with two rows in the whole frame, as it is done for a table."""
-    item = data.roles.item
-    twice = None if item is None else first_repeat_in(data.held, item)
-    if twice is None or item is None:
-        return data
-    if given.item is not None:
-        raise InputError(
-            f"duplicate item {twice[0]!r} in column {item!r}: keep one row per item. If each row is"
-            " one vote, name the column of judges (--judge)"
-        )
-    note = (
-        f"column {item!r} is named like the items but repeats or has blanks, so every row counts"
-        " as an item of its own. Keep one row per item, or rename the column"
-    )
-    return replace(data, roles=replace(data.roles, item=None), notes=(*data.notes, note))
 
 
 def _counted(

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from tallystick.errors import InputError
 from tallystick.table.cells import (
     MOST_LABELS,
-    Label,
     identifier,
     not_labels,
     too_many,
@@ -21,6 +20,7 @@ from tallystick.table.cells import (
 from tallystick.table.counting import Counted, count_columns, count_groups
 from tallystick.table.engine import fits, require
 from tallystick.table.patterns import Recipe
+from tallystick.table.sources import check_names
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -51,7 +51,7 @@ def held(data: Any) -> Iterator[Any]:
             yield table.relation
     else:
         frame = frame_of(data)
-        checked_names(list(frame.collect_schema()))
+        check_names(list(frame.collect_schema()), "the frame")
         yield frame
 
 
@@ -70,7 +70,7 @@ def fetched(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
     if is_relation(data):
         found = data.project(", ".join(map(identifier, names))).to_arrow_table()
     elif is_unread(data):
-        found = fetch(data, names, "their columns are read")
+        found = fetch(data, names)
     else:
         found = arrow_table(data.select(*names))
     return {name: found[name] for name in names}
@@ -280,70 +280,17 @@ def count_lazy(frame: nw.LazyFrame[Any], names: tuple[str, ...]) -> Counted:
     return count_groups({name: found[name] for name in names}, found[ROWS], weighted=False)
 
 
-def fetch(frame: Any, columns: Sequence[str], why: str) -> pa.Table:
-    """Return *columns* of a frame as Arrow, where they fit into memory.
-
-    Parameters
-    ----------
-    frame
-        The frame.
-    columns
-        The columns in use: no other leaves the engine.
-    why
-        Why rows are needed, for the message.
-    """
+def fetch(frame: Any, columns: Sequence[str]) -> pa.Table:
+    """Return *columns* of a frame as Arrow, where they fit into memory."""
     import narwhals as nw
 
     rows, names = row_count(frame), list(dict.fromkeys(columns))
     require(
         rows * len(names) * CELL,
-        f"The frame has {rows:,} rows, and {why}: fetching {len(names)} columns of it",
-        "Give fewer rows.",
+        f"The frame has {rows:,} rows: fetching {len(names)} columns of it",
+        "Name the columns in use, or count them where they are: Tally.of(frame, columns=[…]).",
     )
     return arrow_table(lazily(frame).select(*(nw.col(name) for name in names)).collect())
-
-
-def sampled(frame: Any, most: int) -> tuple[pa.Table, pa.Table | None]:
-    """Return the first rows of a frame, and these with others from all of it: at most about *most*
-    rows. None for the others if the first rows are the whole frame.
-
-    The first rows show what repeats beside one another. The others are drawn at random from a fixed
-    seed: the first rows of a frame that is sorted do not show who votes further down, and rows at a
-    stride show only those in step with it.
-    """
-    first = arrow_table(lazily(frame).head(most + 1).collect())
-    if first.num_rows <= most:
-        # The look has fetched the whole frame: a second job would only bring the same rows.
-        return first, None
-    first = first.slice(0, most // 2)
-    share = most / 2 / row_count(frame)
-    native: Any = lazily(frame).to_native()
-    engine = type(native).__module__.partition(".")[0]
-    if engine == "polars":
-        import polars as pl
-
-        # Polars draws only from rows in memory: by a hash of their place.
-        native = native.filter(pl.int_range(pl.len()).hash(0) < int(share * 2**64))
-    elif engine == "pyspark":
-        native = native.sample(fraction=share, seed=0)
-    elif engine.startswith("dask"):
-        native = native.sample(frac=share, random_state=0)
-    else:
-        return first, first
-    return first, _joined(first, arrow_table(lazily(native).collect()).cast(first.schema))
-
-
-def _joined(first: pa.Table, drawn: pa.Table) -> pa.Table:
-    """Return both, without the rows of *drawn* that are those of *first* where rows can be told
-    apart.
-    """
-    from tallystick.table.engine import connect
-
-    connection = connect()
-    above, below = connection.from_arrow(first), connection.from_arrow(drawn)
-    if above.distinct().shape[0] == first.num_rows:
-        below = below.except_(above)
-    return above.union(below).to_arrow_table()
 
 
 def row_count(frame: Any) -> int:
@@ -365,67 +312,6 @@ def rows_fit(frame: Any, columns: Sequence[str]) -> bool:
     return fits(row_count(frame) * len(set(columns)) * CELL)
 
 
-def first_repeat_in(frame: Any, *columns: str) -> tuple[Any, ...] | None:
-    """Return one combination of *columns* that several rows show, None if all rows differ.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> first_repeat_in(pl.LazyFrame({"id": ["x", "y", "x"]}), "id")
-    ('x',)
-    """
-    import narwhals as nw
-
-    groups = lazily(frame).select(*columns).group_by(*columns).agg(nw.len().alias(ROWS))
-    found = groups.filter(nw.col(ROWS) > 1).head(1).collect()
-    return tuple(found[name][0] for name in columns) if len(found) else None
-
-
-def different_in(frame: Any, column: str) -> int:
-    """Return how many different values a column has; blank cells are none.
-
-    >>> import polars as pl
-    >>> different_in(pl.LazyFrame({"id": ["x", "y", "x", None]}), "id")
-    2
-    """
-    import narwhals as nw
-
-    cell = nw.col(column)
-    groups = lazily(frame).filter(~cell.is_null()).select(column).unique()
-    return int(groups.select(nw.len()).collect().item())
-
-
-def distinct(frame: Any, column: str, most: int) -> list[Label]:
-    """Return the different values of a column, one more than *most* of them at most."""
-    import narwhals as nw
-
-    groups = lazily(frame).select(column).group_by(column).agg(nw.len().alias(ROWS))
-    found = groups.head(most + 1).collect()[column].to_list()
-    known = sorted(value for value in found if not _blank(value))
-    return [*known, *([None] if len(known) < len(found) else [])]
-
-
-def part(frame: Any, column: str, label: Label) -> Any:
-    """Return the rows that show *label* in *column* (None: the blank ones); nothing is run yet."""
-    import narwhals as nw
-
-    cell = nw.col(column)
-    if label is not None:
-        return lazily(frame).filter(cell == label).to_native()
-    held = lazily(frame)
-    kind = held.collect_schema()[column]
-    blank = cell.is_null()
-    if kind == nw.String:
-        blank = blank | (cell.str.strip_chars() == "")
-    elif kind.is_float():
-        blank = blank | cell.is_nan()
-    return held.filter(blank).to_native()
-
-
-def _blank(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and not value.strip())
-
-
 def lazily(frame: Any) -> nw.LazyFrame[Any]:
     """Return a frame of any engine as a narwhals frame that runs nothing yet."""
     import narwhals as nw
@@ -437,16 +323,3 @@ def lazily(frame: Any) -> nw.LazyFrame[Any]:
 def arrow_table(frame: nw.DataFrame[Any]) -> pa.Table:
     """Return an eager frame as Arrow, without the row numbers that pandas adds as a column."""
     return frame.to_arrow().select(frame.columns)
-
-
-def checked_names(names: Sequence[Any]) -> tuple[str, ...]:
-    """Return the names of a frame's columns; one that is not text, or comes twice, is refused."""
-    for name in names:
-        if not isinstance(name, str):
-            raise InputError(
-                f"columns must be named by text, got {name!r}: rename the columns of the frame"
-            )
-    twice = sorted({name for name in names if list(names).count(name) > 1})
-    if twice:
-        raise InputError(f"the frame has more than one column {twice[0]!r}: rename one of them")
-    return tuple(names)

@@ -99,9 +99,13 @@ def rows_of(file: File, lists: Sequence[str]) -> tuple[Row, Rows]:
 def entries(held: Sequence[Any], file: File) -> Rows:
     """Yield the objects of a list with their places."""
     for place, row in enumerate(held, start=1):
-        if not isinstance(row, dict):
-            raise FileError(f"{file.name}, entry {place} is not an object: the export is damaged")
-        yield f"entry {place}", row
+        yield f"entry {place}", _object(row, f"{file.name}, entry {place}")
+
+
+def _object(value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise FileError(f"{place} is not an object: the file is damaged")
+    return value
 
 
 def content(file: File) -> str:
@@ -118,9 +122,7 @@ def each_line(file: File, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for line, words in enumerate(text.split("\n"), start=1):
         if words.strip():
             value = parsed(words, f"{file.name}, line {line}")
-            if not isinstance(value, dict):
-                raise FileError(f"{file.name}, line {line} is not an object: the log is damaged")
-            yield line, value
+            yield line, _object(value, f"{file.name}, line {line}")
 
 
 def parsed(text: str | bytes, name: str) -> Any:
@@ -185,13 +187,14 @@ def lm_eval_rows(file: File) -> Rows:
     for line, row in each_line(file, content(file)):
         _lacks(file, f"line {line}", row, ("doc_hash", "filter", "metrics"), "lm-eval")
         suffix = "" if row["filter"] == "none" else f",{row['filter']}"
-        document = row.get("doc") if isinstance(row.get("doc"), dict) else {}
+        document = row.get("doc")
+        asked = document if isinstance(document, dict) else {}
         yield (
             f"line {line}",
             {
                 "item": row["doc_hash"],
                 "scores": {f"{name}{suffix}": row.get(name) for name in row["metrics"]},
-                "groups": {key: value for key, value in document.items() if key in _SUBJECTS},
+                "groups": {key: value for key, value in asked.items() if key in _SUBJECTS},
             },
         )
 
@@ -201,8 +204,6 @@ def lm_eval_rows(file: File) -> Rows:
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Correct, incorrect, partial, no answer: the numbers that inspect_ai gives to these letters."""
 _ZSTD = 93
-_MOST = 1 << 30
-"""A sample beyond a gigabyte is refused."""
 
 
 def inspect_rows(file: File) -> Rows:
@@ -263,8 +264,6 @@ def _archive(file: File) -> tuple[Row, list[tuple[str, Row]]]:
 def _unpacked(archive: zipfile.ZipFile, name: str, file: File) -> bytes:
     """Return one entry; pyarrow unpacks zstd, which zipfile cannot before Python 3.14."""
     entry = archive.getinfo(name)
-    if entry.file_size > _MOST:
-        raise FileError(f"{file.name} ({name}) is larger than a gigabyte: it is not a sample")
     if entry.compress_type != _ZSTD:
         return archive.read(name)
     import pyarrow as pa
@@ -306,7 +305,7 @@ def helm_rows(file: File) -> Rows:
 def openai_evals_rows(file: File) -> Rows:
     """Return the events that score a sample."""
     lines = list(each_line(file, content(file)))
-    spec = next((row["spec"] for _, row in lines if "spec" in row), {})
+    spec: Any = next((row["spec"] for _, row in lines if "spec" in row), {})
     if not any("final_report" in row for _, row in lines):
         raise FileError(f"{file.name} has no final report: the run did not finish; run it again")
     told = {

@@ -511,14 +511,14 @@ def _runs(file: File, form: LogFormat) -> list[Log]:
     """Read one file: a log per run inside."""
     head, rows = ({}, form.read(file)) if form.read else rows_of(file, form.rows)
     named = _names(file, form)
-    runs: dict[str, _Run] = {}
+    runs: dict[tuple[str, str], _Run] = {}
     for place, row in rows:
         if form.same is not None:
             one, other = (row.get(key) for key in form.same)
             if one and other and one != other:
                 continue
-        told = [_text(_told(row, head, path)) for path in (form.model, form.run)]
-        run = runs.setdefault(json.dumps(told), _Run(*told))
+        told = _text(_told(row, head, form.model)), _text(_told(row, head, form.run))
+        run = runs.setdefault(told, _Run(*told))
         run.task = _text(_told(row, head, form.task)) or named.get("task", "")
         run.facts = run.facts or _facts(_told(row, head, form.facts))
         scores = {name: value for way in form.scores for name, value in _scores(row, way)}

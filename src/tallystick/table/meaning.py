@@ -450,7 +450,7 @@ def one_spelling(data: Data) -> Data:
     >>> one_spelling(read({"a": ["1", "0"], "b": ["1.0", ""]}, judges=("a", "b"))).rules.coerce
     True
     """
-    if data.rules.coerce or data.in_engine:
+    if data.rules.coerce:
         return data
     truth, tokens = data.roles.truth, frozenset(data.rules.missing)
     found = _texts(data.held, data.roles.columns("truth", *VOTES))

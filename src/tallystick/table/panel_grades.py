@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError
 from tallystick.table.cells import Label
 from tallystick.table.data import Data, RowPatterns
-from tallystick.table.engines import first_repeat_in
 from tallystick.table.grades import Scale, read_column, word_worth
 from tallystick.table.panel import Floats, Ints
 from tallystick.table.roles import first_repeat
@@ -234,10 +233,7 @@ def read_outputs(
         patterns = _graded(data, data.patterns(*columns), columns, scale, judge_scale)
         found = _by_row(data, patterns)
     else:
-        if data.in_engine and data.roles.item is not None:
-            _refuse_repeat(data)
-        held = data.held.marginal(columns) if isinstance(data.held, Tally) else None
-        counted = _counted(held or data.count_words(*columns), columns)
+        counted = _counted(data.held.marginal(columns), columns)
         found = _graded(data, counted, columns, scale, judge_scale)
         if data.roles.probability is not None:
             raise InputError(
@@ -247,17 +243,6 @@ def read_outputs(
     if turned:
         found = replace(found, grades=1 - found.grades, truth=1 - found.truth, turned=True)
     return found
-
-
-def _refuse_repeat(data: Data) -> None:
-    """Look for two outputs of a system on an item in the engine, as it is done for a table."""
-    names = data.roles.columns("item", "system")
-    twice = first_repeat_in(data.held, *names)
-    if twice is not None:
-        raise InputError(
-            f"{data.source}: {' and '.join(names)} {' and '.join(map(repr, twice))} occur twice:"
-            " keep one row per output"
-        )
 
 
 def read_patterns(

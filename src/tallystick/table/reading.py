@@ -23,7 +23,6 @@ from tallystick.table.cells import (
     is_missing,
     spelling,
 )
-from tallystick.table.engines import different_in
 from tallystick.table.reading_facts import draw
 from tallystick.table.reading_rules import How
 from tallystick.table.roles import ALL_ROLES, GROUPS, Roles
@@ -350,13 +349,6 @@ def _because(why: str) -> str:
 def _facts(data: Data, roles: Roles) -> dict[str, Any]:
     """Return the numbers of rows, items, systems and labels, and what the voters say."""
     voters = roles.columns("judges", "models", "weak", "prediction", "old", "new")
-    if data.in_engine:
-        told = _from_counts(data.counted(*voters), roles, voters) if voters else {}
-        if told and roles.item is not None and (roles.system or roles.models):
-            # Elsewhere an item has one row.
-            items = different_in(data.held, roles.item)
-            told["counts"] |= {"items": items} if items != told["rows"] else {}
-        return told
     if isinstance(data.held, Tally):
         return _from_counts(data.held, roles, voters)
     return _from_rows(data, roles, voters)

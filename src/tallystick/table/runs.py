@@ -121,83 +121,62 @@ def read_runs(
     import pyarrow as pa
 
     asked = AskedOfRuns(layout, given, tuple(missing))
-    pieces, notes = _pieces(runs)
-    # Logs of one tool are read together, because names depend on the others.
-    together = [(file, kind) for _, file, kind in pieces if kind in log_formats()]
-    by_source: dict[str, list[Log]] = {}
-    for log in read_logs([file for file, _ in together], [kind for _, kind in together]):
-        by_source.setdefault(log.source, []).append(log)
-
     logs: list[Log] = []
-    for one, source, kind in pieces:
-        if kind in log_formats():
-            own = by_source.get(source.name, [])
-        else:
-            log, more = _plain(one, source, asked)
-            own, notes = [log], [*notes, *more]
-        if one.name is not None:
+    notes: list[str] = []
+    files: list[File] = []
+    kinds: dict[str, None] = {}
+    for run in runs:
+        own: list[Log] = []
+        for source, kind in _sources(run.source, notes):
+            files += [source] if isinstance(source, File) else []
+            if kind in log_formats():
+                kinds[f"{kind} logs"] = None
+                own += read_logs([source], [kind])
+                continue
+            kinds[_FRAMES if kind == _FRAMES else "result files"] = None
+            held, called = source, run.name or "run"
+            if isinstance(source, File):
+                held, called = [str(source.path)], source.name
+            with scan(held, delimiter=layout.delimiter) as table:
+                log, more = plain_run(table, called, asked)
+            own, notes = [*own, log], [*notes, *more]
+        if run.name is not None:
             alone = len({log.model for log in own}) == 1
-            own = [
-                replace(log, model=one.name if alone else f"{one.name}: {log.model}") for log in own
-            ]
+            names = [run.name if alone else f"{run.name}: {log.model}" for log in own]
+            own = [replace(log, model=name) for log, name in zip(own, names, strict=True)]
         logs += own
     if len(logs) < 2:
-        listed = ", ".join(map(repr, logs[0].scores)) if logs else "nothing"
         raise InputError(
-            f"{logs[0].source if logs else 'the folder'} holds one run with the scores {listed}:"
-            " name another one to compare it with (--run old=FILE --run new=FILE)"
+            f"{logs[0].source} holds one run with the scores {listed(logs[0].scores)}: name another"
+            " one to compare it with (--run old=FILE --run new=FILE)"
         )
     kept = given.columns("cluster", "by", "count", "weight")
     found = beside(_renamed(logs), layout.metric, keep=kept)
     known: dict[str, Any] = {"models": found.models, "item": next(iter(found.columns))}
     if found.replicate is not None:
         known["replicate"] = found.replicate
-    kinds = ", ".join(dict.fromkeys(_called(kind) for *_, kind in pieces))
     source = logs[0].source if len(logs) == 1 else f"{logs[0].source} and {len(logs) - 1} more"
     items = len(set(found.columns[known["item"]]))
-    first = f"read as {kinds}: {len(found.models)} models on {items} items"
+    first = f"read as {', '.join(kinds)}: {len(found.models)} models on {items} items"
     return replace(
         scan(pa.table(found.columns)),
         source=source,
-        files=tuple(file.path for _, file, _ in pieces if isinstance(file, File)),
+        files=tuple(file.path for file in files),
         notes=(first, *notes, *found.notes),
         known=known,
         metric=found.metric,
     )
 
 
-def _pieces(runs: Sequence[_Run]) -> tuple[list[tuple[_Run, Any, str]], list[str]]:
-    """Return every file and frame of the runs with its format, and what was passed over."""
-    pieces: list[tuple[_Run, Any, str]] = []
-    notes: list[str] = []
-    for one in runs:
-        if not isinstance(one.source, str | Path):
-            pieces.append((one, one.source, _FRAMES))
-            continue
-        files, passed = _files(one.source)
-        pieces += [(one, file, detect(file)) for file in files]
-        notes += passed
-    return pieces, notes
-
-
-def _plain(run: _Run, source: Any, asked: AskedOfRuns) -> tuple[Log, tuple[str, ...]]:
-    """Read a file or a frame that is no log."""
-    if isinstance(source, File):
-        with scan([str(source.path)], delimiter=asked.layout.delimiter) as table:
-            return plain_run(table, source.name, asked)
-    return plain_run(scan(source), run.name or "run", asked)
-
-
-def _called(kind: str) -> str:
-    plain_kind = _FRAMES if kind == _FRAMES else "result files"
-    return f"{kind} logs" if kind in log_formats() else plain_kind
-
-
-def _files(source: str | Path) -> tuple[tuple[File, ...], tuple[str, ...]]:
-    """Return the files of a path, a glob or a folder; in a folder logs win over other files."""
+def _sources(source: Any, notes: list[str]) -> list[tuple[Any, str]]:
+    """Return the files of a path, a glob or a folder with their formats, or a frame; in a folder
+    logs win over other files, and *notes* says so.
+    """
+    if not isinstance(source, str | Path):
+        return [(source, _FRAMES)]
     folder = Path(source).expanduser()
     if not folder.is_dir():
-        return resolve(source), ()
+        return [(file, detect(file)) for file in resolve(source)]
     likely = [
         path
         for path in sorted(folder.rglob("*"))
@@ -216,11 +195,10 @@ def _files(source: str | Path) -> tuple[tuple[File, ...], tuple[str, ...]]:
             f"{source} holds no evaluation log and no table: name the files of the runs"
         )
     aside = [path.name for path in likely if path not in taken]
-    notes: tuple[str, ...] = ()
     if aside:
         shown = ", ".join(aside[:3]) + (", …" if len(aside) > 3 else "")
-        notes = (f"{source}: {len(aside)} files are not logs and are passed over ({shown})",)
-    return tuple(File(path, str(path)) for path in taken), notes
+        notes.append(f"{source}: {len(aside)} files are not logs and are passed over ({shown})")
+    return [(File(path, str(path)), kinds[path]) for path in taken]
 
 
 def _renamed(logs: Sequence[Log]) -> list[Log]:
@@ -518,38 +496,38 @@ def beside(logs: Sequence[Log], metric: str | None, *, keep: Sequence[str] = ())
     chosen = _metric(logs, metric)
     notes += [f"score {chosen!r} of {len(logs)} logs"] if metric is None else []
     runs: dict[str, dict[str, list[float]]] = {}
+    rows: dict[tuple[str, int], dict[str, float | None]] = {}
     for log in logs:
-        run = runs.setdefault(log.model, {})
-        run.update({log.item(name): held for name, held in log.scores[chosen].items()})
+        for name, scores in log.scores[chosen].items():
+            runs.setdefault(log.model, {})[log.item(name)] = scores
+    for model, run in runs.items():
+        for item, scores in run.items():
+            for place, score in enumerate(scores or [None]):
+                rows.setdefault((item, place), {})[model] = score
     notes += [*_failed(logs), *_retried(runs)]
     first, *others = runs.values()
-    common = {
-        item for item, held in first.items() if held and all(other.get(item) for other in others)
-    }
+    common = {item for item in first if first[item] and all(one.get(item) for one in others)}
     if not common:
         raise InputError(_no_common(runs, logs))
 
-    # One row per item, or per replicate where any run has several of an item.
-    depth: Counter[str] = Counter()
-    for run in runs.values():
-        depth |= Counter({item: max(1, len(held)) for item, held in run.items()})
-    rows = [(item, k) for item, most in depth.items() for k in range(most)]
+    # The replicates of an item stand below one another, in the order of the items.
+    order = {item: place for place, item in enumerate(dict.fromkeys(item for item, _ in rows))}
+    keys = sorted(rows, key=lambda key: (order[key[0]], key[1]))
     taken = set(runs)
-    item_name, replicate = _fresh("item", taken), _fresh("replicate", taken)
-    columns: dict[str, list[object]] = {item_name: [item for item, _ in rows]}
-    several = len(rows) > len(depth)
+    columns: dict[str, list[object]] = {_fresh("item", taken): [item for item, _ in keys]}
+    several = len(keys) > len(order)
+    replicate = _fresh("replicate", taken)
     if several:
-        columns[replicate] = [k + 1 for _, k in rows]
+        columns[replicate] = [place + 1 for _, place in keys]
     groups = {_fresh(n, taken): held for n, held in _groups(logs, common, keep).items()}
-    columns |= {name: [held.get(item) for item, _ in rows] for name, held in groups.items()}
+    columns |= {name: [held.get(item) for item, _ in keys] for name, held in groups.items()}
     if groups and not keep:
         shown = ", ".join(f"{n!r} ({len(set(held.values())):,})" for n, held in groups.items())
         notes.append(
             f"the items belong to groups: {shown}. To speak of new groups instead of new items, add"
             f" --cluster {next(iter(groups))}"
         )
-    for model, run in runs.items():
-        columns[model] = [dict(enumerate(run.get(item, ()))).get(k) for item, k in rows]
+    columns |= {model: [rows[key].get(model) for key in keys] for model in runs}
     return Beside(
         columns=columns,
         models=tuple(runs),
@@ -584,15 +562,19 @@ def _shared_tasks(logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
     return [log for log in logs if log.task in shared], notes
 
 
+def _no_score(log: Log, metric: str) -> InputError:
+    return InputError(
+        f"{log.source} has no score {metric!r}: it has {listed(log.scores)} (--metric)"
+    )
+
+
 def _metric(logs: Sequence[Log], metric: str | None) -> str:
     common = [key for key in logs[0].scores if all(key in log.scores for log in logs)]
     if metric in common:
         return str(metric)
     lacking = next((log for log in logs if metric not in log.scores), logs[0])
     if metric is not None:
-        raise InputError(
-            f"{lacking.source} has no score {metric!r}: it has {listed(lacking.scores)} (--metric)"
-        )
+        raise _no_score(lacking, metric)
     if not common:
         other = next(log for log in logs if not set(log.scores) & set(logs[0].scores))
         raise InputError(
@@ -746,9 +728,7 @@ def log_outputs(source: Any, layout: Layout, given: Roles) -> tuple[Table, Roles
     kinds = ", ".join(dict.fromkeys(formats))
     word = "system" if systems == 1 else "systems"
     notes = [f"read as {kinds} logs: {systems} {word} on {items:,} items"]
-    lost = sum(log.unscored for log in logs)
-    if lost:
-        notes.append(f"{lost:,} samples failed and have no score")
+    notes += _failed(logs)
     table = replace(
         scan(pa.table(columns)),
         source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
@@ -773,10 +753,7 @@ def _judges(
         return given.judges
     if layout.metric is not None:
         if layout.metric not in scores:
-            raise InputError(
-                f"{logs[0].source} has no score {layout.metric!r}: it has {listed(scores)}"
-                " (--metric)"
-            )
+            raise _no_score(logs[0], layout.metric)
         return (layout.metric,)
     free = [name for name in distinct_scores(logs) if name != given.truth]
     if len(free) != 1:

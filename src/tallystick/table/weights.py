@@ -15,7 +15,6 @@ from typing import Any
 
 from tallystick.errors import AskError, InputError
 from tallystick.table.cells import as_number, identifier, literal
-from tallystick.table.engines import lazily
 from tallystick.table.reading_names import COUNT_NAMES, ROLE_NAMES, plain
 from tallystick.table.roles import Roles
 from tallystick.table.scanning import scan
@@ -40,25 +39,24 @@ _WANTED = {
 class Settled:
     """Rows whose counts and weights were checked, the roles that are left, and a note."""
 
-    held: Any
+    held: Table | Tally
     roles: Roles
     notes: tuple[str, ...] = ()
 
 
-def settle(held: Any, roles: Roles, source: str, *, spread: bool) -> Settled:
+def settle(held: Table | Tally, roles: Roles, source: str, *, spread: bool) -> Settled:
     """Check counts and weights; leave out rows of count or weight 0, and weights that are equal.
 
     Parameters
     ----------
     held
-        A table, a lazy frame of another engine, or a tally.
+        A table or a tally.
     roles
         Which columns count and weigh the rows.
     source
         What messages call it.
     spread
-        Whether to write rows out as often as their count says. A lazy frame never is: its counts
-        are added up where it lies.
+        Whether to write rows out as often as their count says.
 
     Examples
     --------
@@ -79,7 +77,7 @@ def settle(held: Any, roles: Roles, source: str, *, spread: bool) -> Settled:
         if high == 0:
             raise InputError(f"{source}: every {role} in {name!r} is 0, so no row is left")
         held = _positive(held, name) if low == 0 else held
-        if role == "weight" and _is_equal(held, name, low, high):
+        if role == "weight" and (low == high or _range(held, name, role, source)[0] == high):
             notes = (f"every row has the same weight {name!r}, which changes nothing",)
             held, roles = _without(held, name), replace(roles, weight=None)
         elif role == "count" and spread and isinstance(held, Table):
@@ -157,30 +155,17 @@ def _number(table: Table, name: str) -> str:
     return as_number(identifier(name), table.kinds[name])
 
 
-def _range(held: Any, name: str, role: str, source: str) -> tuple[float, float]:
+def _range(held: Table | Tally, name: str, role: str, source: str) -> tuple[float, float]:
     """Return the least and the greatest number; a cell that is none is refused with its row."""
     if isinstance(held, Table):
         return _range_of_table(held, name, role)
-    if isinstance(held, Tally):
-        if role == "count":
-            raise InputError(
-                f"{source} is counted already: name {name!r} when the table is counted"
-                f" (tallystick tally FILE --count {name} -o T.tally)"
-            )
-        numbers = list(numbers_in(held, name).values())
-        return min(numbers), max(numbers)
-
-    import narwhals as nw
-
-    cell = nw.col(name).cast(nw.Float64)
-    fits = (cell >= 0) & (cell < float("inf"))
-    fits = fits & (cell % 1 == 0) if role == "count" else fits
-    ends = {"low": cell.min(), "high": cell.max(), "good": fits.cast(nw.Int64).sum()}
-    every = {"rows": nw.len(), **ends}
-    found = lazily(held).select(*(one.alias(key) for key, one in every.items())).collect()
-    if int(found["good"][0]) != int(found["rows"][0]):
-        raise InputError(f"{source}: every cell of the {role} {name!r} must be {_WANTED[role]}")
-    return float(found["low"][0]), float(found["high"][0])
+    if role == "count":
+        raise InputError(
+            f"{source} is counted already: name {name!r} when the table is counted"
+            f" (tallystick tally FILE --count {name} -o T.tally)"
+        )
+    numbers = list(numbers_in(held, name).values())
+    return min(numbers), max(numbers)
 
 
 def _range_of_table(table: Table, name: str, role: str) -> tuple[float, float]:
@@ -233,36 +218,22 @@ def numbers_in(tally: Tally, name: str) -> Mapping[Any, float]:
     return found
 
 
-def _positive(held: Any, name: str) -> Any:
+def _positive(held: Table | Tally, name: str) -> Table | Tally:
     """Return the rows that count, or weigh, more than 0."""
     if isinstance(held, Table):
         return _derived(held, f"select * from rows where {_number(held, name)} > 0")
-    if isinstance(held, Tally):
-        kept = [label for label, number in numbers_in(held, name).items() if number > 0]
-        return sum((held.where(**{name: label}) for label in kept), Tally())
-
-    import narwhals as nw
-
-    return lazily(held).filter(nw.col(name) > 0).to_native()
+    kept = [label for label, number in numbers_in(held, name).items() if number > 0]
+    return sum((held.where(**{name: label}) for label in kept), Tally())
 
 
-def _is_equal(held: Any, name: str, low: float, high: float) -> bool:
-    """Whether all weights above 0 are alike."""
-    if low == high or isinstance(held, Table | Tally):
-        return low == high or _range(held, name, "weight", "")[0] == high
-    return False
-
-
-def _without(held: Any, name: str) -> Any:
+def _without(held: Table | Tally, name: str) -> Table | Tally:
     """Return the rows without a column that says nothing, so that nobody takes it for a vote."""
     if isinstance(held, Table):
         kept = tuple(one for one in held.columns if one != name)
         return replace(
             held, relation=held.relation.project(", ".join(map(identifier, kept))), columns=kept
         )
-    if isinstance(held, Tally):
-        return held.marginal([one for one in held.names if one != name])
-    return held
+    return held.marginal([one for one in held.names if one != name])
 
 
 # Copies of a row: a file that was appended twice holds rows that are equal in every column. Counted
@@ -301,7 +272,7 @@ def without_copies(
     >>> rows = pa.table({"id": range(40), "gpt": [0, 1] * 20, "answer": ["a", "b", "c", "d"] * 10})
     >>> kept, notes = without_copies(scan(pa.concat_tables([rows, rows[:8]])), Roles(), ())
     >>> kept.query("select count(*) from rows"), notes
-    ([(40,)], ("8 rows are copies of another row with the same 'id': each is counted once",))
+    ([(40,)], ("copies of other rows with the same 'id', left out: 8",))
     """
     if roles.weight is not None:
         return table, ()
@@ -326,9 +297,7 @@ def without_copies(
             f"select {every} from (select *, row_number() over () as place_ from rows)"
             f" qualify row_number() over (partition by {every} order by place_) = 1 order by place_"
         )
-        copies = rows - different
-        what = "1 row is a copy" if copies == 1 else f"{copies:,} rows are copies"
-        note = f"{what} of another row with the same {name!r}: each is counted once"
+        note = f"copies of other rows with the same {name!r}, left out: {rows - different:,}"
         # A row of what is left has no line of its own in the file.
         return replace(table, relation=scan(kept).relation, parts=()), (note,)
     return table, ()

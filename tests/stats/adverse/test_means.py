@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
-from tallystick.errors import InputError
 from tallystick.stats.adverse_binary import adverse_mean, graded_strata, least_mean
 
 DIGITS = 5.01e-5
@@ -132,21 +131,6 @@ def test_a_stratum_without_labels_may_lie_anywhere():
     assert some.estimate == 1.0
     assert some.interval.low < 0.5
     assert some.interval.high == 1.0
-
-
-@pytest.mark.parametrize(
-    ("labels", "where", "sizes", "bounds", "text"),
-    [
-        ([0.5], [0], [10], (0, 5), "bounds must be"),
-        ([2.0], [0], [10], (0, 1), "must lie in"),
-        ([1.0], [1], [10], (0, 1), "positions"),
-        ([1.0, 1.0], [0, 0], [1], (0, 1), "at most"),
-        ([], [], [10], (0, 1), "one entry per label"),
-    ],
-)
-def test_bad_input_is_refused(labels, where, sizes, bounds, text):
-    with pytest.raises(InputError, match=text):
-        adverse_mean(labels, where, sizes, bounds=bounds)
 
 
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=60))

@@ -96,8 +96,3 @@ def test_too_few_clusters_have_no_interval():
 def test_arguments_out_of_range_are_named(options, named):
     with pytest.raises(InputError, match=named):
         sign_flip(SIX, rng=0, **options)
-
-
-def test_differences_beyond_the_range_are_refused():
-    with pytest.raises(InputError, match=r"differences reach 0\.3 .* more than width = 0\.2"):
-        sign_flip(SIX, width=0.2, rng=0)

@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallystick.errors import InputError, NotIdentifiable
 from tallystick.stats.clusters import sign_flip_columns, sign_flip_pairs
 
 THREE = np.array([
@@ -78,15 +77,6 @@ def test_pairs_that_did_not_all_meet_are_tested_as_columns():
     )
     assert np.array_equal(columns.adjusted_p, pairs.adjusted_p)
     assert columns.first.tolist() == [0, 1, 2]
-
-
-def test_five_clusters_are_refused_and_bad_tables_named():
-    with pytest.raises(NotIdentifiable, match="5 clusters"):
-        sign_flip_pairs(THREE[:5], width=1, rng=0)
-    with pytest.raises(InputError, match="at least 2 models"):
-        sign_flip_pairs(THREE[:, :1], width=1, rng=0)
-    with pytest.raises(InputError, match="clusters x pairs"):
-        sign_flip_columns(np.full((8, 1), np.nan), width=1, rng=0)
 
 
 def test_joint_intervals_of_few_clusters_are_marked_as_vacuous():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from tallystick._rng import as_rng
-from tallystick.errors import InputError
 from tallystick.stats.anytime import betting
 
 
@@ -35,20 +34,6 @@ def test_the_capital_reaches_its_threshold_exactly_at_the_ends(seed):
     for end, outwards in ((found.low, -1e-6), (found.high, 1e-6)):
         assert plain_capital(x, end + outwards, alpha=alpha) > 1 / alpha
         assert plain_capital(x, end - outwards, alpha=alpha) < 1 / alpha
-
-
-@pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        ([], "not empty"),
-        ([0.2, 1.2], "values must lie in the bounds"),
-        ([0.2, np.nan], "values must lie in the bounds"),
-        (np.zeros((2, 2, 2)), "one sequence or one per row"),
-    ],
-)
-def test_values_that_cannot_be_bet_on_are_refused(values, message):
-    with pytest.raises(InputError, match=message):
-        betting(values)
 
 
 def test_values_that_refute_every_mean_leave_nothing():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from tallystick.errors import InputError
 from tallystick.stats import urns as _urn
 from tallystick.stats.urns import (
     fewest_in_strata,
@@ -25,12 +24,6 @@ def test_the_ends_are_the_last_counts_that_neither_tail_excludes(x, k, n):
         & (hypergeom.cdf(x, n, counts, k) > 0.025 * (1 - 1e-7))
     ]
     assert (round(found.low * n), round(found.high * n)) == (kept.min(), kept.max())
-
-
-@pytest.mark.parametrize(("x", "k", "n"), [(6, 5, 10), (2, 5, 4), (0, 0, 0), (1.5, 2, 4)])
-def test_counts_that_cannot_be_are_refused(x, k, n):
-    with pytest.raises(InputError):
-        hypergeometric(x, k, n)
 
 
 def two_stratum_tail(x, k, sizes, counts):
@@ -98,15 +91,8 @@ def test_a_subgroup_is_the_union_over_every_size_it_may_have(x, m, k, n):
 
 
 @pytest.mark.parametrize("x", [(14, 3), (0, 0), (20, 25), (20, 0)])
-def test_small_boxed_and_searched_tables_give_one_answer(x, monkeypatch):
+def test_small_and_searched_tables_give_one_answer(x, monkeypatch):
     row = np.array([x]), np.array([[20, 25]]), np.array([[90, 130]])
     found = fewest_in_strata(*row, 0.025)
     monkeypatch.setattr(_urn, "CELLS", 0)
     assert fewest_in_strata(*row, 0.025) == found
-    monkeypatch.setattr(_urn, "DENSE", 0)
-    assert fewest_in_strata(*row, 0.025) == found
-
-
-def test_more_right_than_members_is_refused():
-    with pytest.raises(InputError, match="between 0 and members"):
-        hypergeometric_subgroup(5, 4, 10, 20)

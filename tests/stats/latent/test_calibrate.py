@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.errors import InputError
 from tallystick.stats.latent_calibrate import calibrate, cross_fitted, expected_calibration_error
 from tallystick.stats.latent_checks import simulate
 from tallystick.stats.latent_headline import fit_unreadable, support
@@ -134,12 +133,3 @@ def test_cross_fitted_probabilities_do_not_see_their_own_label():
     assert expected_calibration_error(probability, right, n_bins=3) < 0.2
     again, _ = cross_fitted(given, labels, rng=1)
     assert (again == probability).all()
-    with pytest.raises(InputError, match="folds"):
-        cross_fitted(given, labels, folds=61, rng=1)
-
-
-@pytest.mark.parametrize("labels", [np.ones((12, 3)), np.ones(12), -np.ones((12, 2))])
-def test_labels_of_another_shape_are_refused(four, labels):
-    given = support(fit_unreadable(four.codes, four.counts, n_labels=2))
-    with pytest.raises(InputError, match="patterns x labels"):
-        calibrate(given, labels)

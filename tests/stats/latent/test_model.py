@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tallystick.errors import InputError, NotIdentifiable
+from tallystick.errors import NotIdentifiable
 from tallystick.stats.latent_model import (
     LatentModel,
     expected_agreement,
@@ -42,17 +42,3 @@ def test_expected_agreement_equals_the_sum_over_patterns(ternary, frequencies) -
     np.testing.assert_allclose(
         expected_agreement(ternary), np.einsum("i,ijk->jk", chance, same), atol=1e-12
     )
-
-
-@pytest.mark.parametrize(
-    ("balance", "confusion", "n_votes"),
-    [
-        ([0.5, 0.6], [[[1, 0], [0, 1]]], None),
-        ([0.5, 0.5], [[[1, 0.1], [0, 1]]], None),
-        ([0.5, 0.5], [[1, 0], [0, 1]], None),
-        ([0.5, 0.5], [[[0.5, 0, 0.5], [0, 1, 0]]], [2]),
-    ],
-)
-def test_what_is_not_a_model_is_refused(balance, confusion, n_votes) -> None:
-    with pytest.raises(InputError):
-        LatentModel(balance, confusion, n_votes)

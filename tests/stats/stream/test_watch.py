@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pytest
 
-from tallystick.errors import InputError
 from tallystick.stats.stream import Notice, WatchOptions
 from tallystick.stats.stream_watch import Naming, StreamAlarm, Watch
 
@@ -122,32 +121,6 @@ def test_memory_is_bounded():
     watch.update(votes(np.random.default_rng(1), 1000, (0.9, 0.8, 0.7)), LABELS)
     assert len(watch.memory) == 40
     assert watch.n_items == 1000
-
-
-@pytest.mark.parametrize(
-    ("codes", "message"),
-    [([[0, 1, 2]], "judges"), ([[0.5, 1.0]], "integers"), ([[0, 2]], "places in labels")],
-)
-def test_votes_that_do_not_fit_are_refused(codes, message):
-    with pytest.raises(InputError, match=message):
-        Watch.start(2, WatchOptions(key="p")).update(codes, LABELS)
-
-
-@pytest.mark.parametrize(
-    "option",
-    [{"block": 1}, {"horizon": 10}, {"alpha": 0}, {"memory": 5}, {"max_labels": 0}],
-)
-def test_options_that_cannot_work_are_refused_by_name(option):
-    with pytest.raises(InputError, match=next(iter(option))):
-        WatchOptions(key="k", **option)
-
-
-def test_a_checkpoint_of_another_release_is_refused():
-    saved = Watch.start(2, WatchOptions(key="k")).to_dict()
-    with pytest.raises(InputError, match="another release"):
-        Watch.from_dict({**saved, "version": 99})
-    with pytest.raises(InputError, match="n_judges"):
-        Watch.start(0, WatchOptions(key="k"))
 
 
 def test_a_replay_gives_the_same_alarms_and_another_key_other_ranks():

@@ -167,7 +167,7 @@ def _may_answer(capability: Capability[Any], data: Data, options: Mapping[str, A
 # The items behind the first answer of an audit that has any.
 
 
-def cases_of(result: AuditResult, data: Data, *, texts: bool = True) -> Cases | None:
+def cases_of(result: AuditResult, data: Data) -> Cases | None:
     """Return the items of the first section that lists some, said with its question."""
     by_verb = {one.verb: one for one in capabilities()}
     for part in result.sections:
@@ -178,7 +178,7 @@ def cases_of(result: AuditResult, data: Data, *, texts: bool = True) -> Cases | 
         own = {field.name for field in fields(one.question)}
         reading = {name: value for name, value in options.items() if name not in own}
         # The whole table, since texts have no role and were left out of the answer's columns.
-        found = one.cases(part, read(data.table, one.door, **reading), texts=texts)
+        found = one.cases(part, read(data.table, one.door, **reading))
         if found is not None and found.cases:
             return replace(found, line=f"{part.verb.capitalize()}: {found.line}")
     return None
@@ -297,7 +297,7 @@ class AuditResult(Result):
     def result_parts(self) -> tuple[ResultPart, ...]:
         """Return one part per question, answered or not."""
         answered = [
-            ResultPart(p.verb, self._question(p.verb), p.answer_line, p) for p in self.sections
+            ResultPart(p.verb, self._question(p.verb), p.opening.answer, p) for p in self.sections
         ]
         left = [ResultPart(p.verb, summary(p.verb), p.reason) for p in self.skipped]
         return (*answered, *left)
@@ -358,7 +358,7 @@ def _limits(sections: Sequence[Result]) -> list[str]:
 def _verdict(sections: Sequence[Result], left: int) -> str:
     """Return what every section answers, one sentence each, and how many could not answer."""
     more = f" {left} more could not be answered." if left else ""
-    return " ".join(part.answer_line for part in sections) + more
+    return " ".join(part.opening.answer for part in sections) + more
 
 
 def _told(sections: Sequence[Result], field: str) -> tuple[str, ...]:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.errors import InputError
 from tallystick.results import (
     Gate,
     GateEstimate,
@@ -30,13 +29,11 @@ from tallystick.table import (
     Label,
     Moments,
     Roles,
-    Table,
     Tally,
     answered,
     as_pass_fail,
     identifier,
 )
-from tallystick.table.engines import first_repeat_in, lazily, rows_fit
 from tallystick.table.logs import Loss
 from tallystick.table.weights import refuse_weight
 from tallystick.verbs.compare.asks import (
@@ -48,7 +45,6 @@ from tallystick.verbs.compare.asks import (
     refuse_results_table,
     refuse_two_scales,
     refuse_unnamed_places,
-    who_costs_items,
 )
 from tallystick.verbs.compare.battles import (
     answer_battles,
@@ -145,11 +141,11 @@ def labelling(data: Data, question: CompareQuestion, *strata: Any) -> Any:
     return task_of(data, question, *strata)
 
 
-def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
+def cases_of(result: Result, data: Data) -> Cases | None:
     """Return the items behind the answer, for the page."""
     from tallystick.verbs.compare.labels import cases_of as found
 
-    return found(result, data, texts=texts)
+    return found(result, data)
 
 
 CAPABILITY: Capability[Any] = Capability(
@@ -181,16 +177,11 @@ FROM_ROWS = 200_000
 _GLANCE, _MOST_VALUES = 10_000, 6
 """Rows that are looked at, and different values there: 0 and 1 as numbers, booleans and words."""
 
-SUMS_ONLY = (
-    "the scores were added up where they are stored: intervals rest on their sums and products, not"
-    " on their skewness"
-)
-
 
 def rank_counted(
     data: Data, question: CompareQuestion, *, from_rows: int = FROM_ROWS
 ) -> CompareResult | None:
-    """Rank models from counts of patterns, or from sums; None where rows are needed.
+    """Rank models from counts of patterns; None where rows are needed.
 
     Rows are needed for weights, replicates and blank truths, and small tables are read row by row
     too. *from_rows* are the rows from which patterns are counted.
@@ -199,34 +190,18 @@ def rank_counted(
     if roles.weight or roles.replicate:
         return None
     counts = isinstance(data.held, Tally)
-    at_hand = isinstance(data.held, Table)
-    # Rows of another engine stay there; rows at hand are counted where that is faster.
-    if at_hand and data.n_rows < from_rows:
+    if not counts and data.n_rows < from_rows:
         return None
-    if roles.item is not None and not counts and _items_repeat(data, roles.item):
+    if roles.item is not None and not counts and data.table.repeats(roles.item):
         return None
     patterns = not roles.cluster and len(roles.models) <= MOST_MODELS
     if patterns and question.bounds in (None, (0.0, 1.0)):
-        found = _by_patterns(data, question) if counts or roles.truth or _few_values(data) else None
-        if found is not None:
-            return found
-    sums = data.in_engine and not roles.truth and not roles.count
-    if not sums or rows_fit(data.held, roles.columns()):
-        return None
-    return _by_sums(data, question)
-
-
-def _items_repeat(data: Data, item: str) -> bool:
-    if data.in_engine:
-        return first_repeat_in(data.held, item) is not None
-    return data.table.repeats(item)
+        return _by_patterns(data, question) if counts or roles.truth or _few_values(data) else None
+    return None
 
 
 def _few_values(data: Data) -> bool:
     """Say whether every column of scores starts with few values, so that patterns are few."""
-    if data.in_engine:
-        head = lazily(data.held).select(*data.roles.models).head(_GLANCE).collect()
-        return max(int(head[name].n_unique()) for name in data.roles.models) <= _MOST_VALUES
     counts = ", ".join(f"count(distinct {identifier(name)})" for name in data.roles.models)
     [row] = data.table.query(f"select {counts} from (select * from rows limit {_GLANCE})")
     return bool(max(row) <= _MOST_VALUES)
@@ -250,17 +225,8 @@ def _by_patterns(data: Data, question: CompareQuestion) -> CompareResult | None:
         notes += no_shared_label(truth, tally.labels[truth], given)
     lost = int(counts[~whole].sum())
     if lost:
-        lacking = counts @ ~answered
-        worst = int(np.argmax(lacking))
-        notes.append(
-            left_out_warning(
-                lost,
-                int(counts.sum()),
-                most=models[worst],
-                lacks=int(lacking[worst]),
-                instead=who_costs_items(models, answered, counts),
-            )
-        )
+        most = models[int(np.argmax(counts @ ~answered))]
+        notes.append(left_out_warning(lost, int(counts.sum()), most))
     moments = Moments.of_patterns(scores[whole], counts[whole], models)
     result = leaderboard(moments, replace(question, bounds=(0.0, 1.0)))
     learnt = [float(row.mean()) if not np.isnan(row).any() else None for row in scores]
@@ -301,44 +267,8 @@ def _as_numbers(labels: list[Label]) -> Floats | None:
     return np.array([np.nan if label is None else read[label] for label in labels])
 
 
-def _by_sums(data: Data, question: CompareQuestion) -> CompareResult:
-    """Rank models from sums that the engine returns."""
-    if question.bounds is not None:
-        _check_bounds(data, question.bounds)
-    moments = Moments.of(
-        data.held, columns=data.roles.models, by=data.roles.cluster, missing=data.rules.missing
-    )
-    lost = moments.dropped
-    result = _without(leaderboard(moments, question), lost)
-    warnings = [left_out_warning(lost, lost + int(moments.n))] if lost else []
-    return replace(
-        result,
-        assumptions=(*result.assumptions, SUMS_ONLY),
-        warnings=(*warnings, *result.warnings),
-    )
-
-
 def _without(result: CompareResult, lost: int) -> CompareResult:
     return spoken(replace(result, left_out=lost)) if lost else result
-
-
-def _check_bounds(data: Data, bounds: tuple[float, float]) -> None:
-    """Refuse scores outside the bounds that the caller declared."""
-    import narwhals as nw
-
-    frame = lazily(data.held)
-    for name in data.roles.models:
-        cell = nw.col(name)
-        [low], [high] = (
-            frame.select(end.alias("end")).collect()["end"].to_list()
-            for end in (cell.min(), cell.max())
-        )
-        for found in (low, high):
-            if found is not None and not bounds[0] <= found <= bounds[1]:
-                raise InputError(
-                    f"{data.source}: column {name!r} holds {found!r}, outside {bounds[0]:g} to"
-                    f" {bounds[1]:g}: correct the cell, or declare other bounds (--bounds)"
-                )
 
 
 # The number that a gate compares with its bar: the one that the verdict prints.

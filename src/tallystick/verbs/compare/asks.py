@@ -5,7 +5,7 @@ on items and are not, and items that the models do not share.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
-Counted: TypeAlias = Floats | None
 
 # Models that give none of the true labels: they are never right, most often by their spelling.
 
@@ -80,130 +79,33 @@ def _listed(labels: Iterable[Label]) -> str:
 
 
 _MOST = 5
-_SUMMARIES = frozenset(
-    {"mean", "average", "avg", "median", "total", "sum", "overall", "all", "macro", "micro", "std"}
-)
-"""What people call the row that sums up the others."""
-_WORTH = 2.0
-"""A model is named if the others have at least this many times the items in common."""
-
-
-def largest_in_common(answered: Bools) -> tuple[tuple[int, ...], int]:
-    """Return models that have items in common, and how many: the rarest are left out one by one.
-
-    Parameters
-    ----------
-    answered
-        Items x models: whether there is an answer.
-
-    Examples
-    --------
-    >>> answered = np.array([[1, 1, 0]] * 5 + [[1, 0, 0]] * 4 + [[0, 0, 1]], dtype=bool)
-    >>> largest_in_common(answered)
-    ((0, 1), 5)
-    """
-    left = list(range(answered.shape[1]))
-    while len(left) >= 2:
-        common = int(answered[:, left].all(axis=1).sum())
-        if common:
-            return tuple(left), common
-        left.remove(min(left, key=lambda j: int(answered[:, j].sum())))
-    return (), 0
 
 
 def no_item_in_common(names: Sequence[str], answered: Bools) -> str:
-    """Say how many items each model answered, and which of them can be compared.
+    """Say how many items each model answered.
 
     >>> no_item_in_common(["A", "B", "C"], np.array([[1, 1, 0]] * 5 + [[0, 0, 1]], dtype=bool))
-    'no item has an answer of every model: A answered 5, B 5, C 1. Compare those that share items: --models A,B (5 items)'
+    'no item has an answer of every model (A answered 5, B 5, C 1): compare models on the same items (--models)'
     """
     many = answered.sum(axis=0)
     order = np.argsort(-many, kind="stable")
-    shown = [*order[:_MOST], *order[_MOST:][-1:]]
     each = ", ".join(
         f"{names[j]} {'answered ' if not k else ''}{count(int(many[j]))}"
-        for k, j in enumerate(shown)
+        for k, j in enumerate([*order[:_MOST], *order[_MOST:][-1:]])
     )
-    head = f"no item has an answer of every model: {each}"
-    left, common = largest_in_common(answered)
-    if not left:
-        return f"{head}. Compare models on the same items"
-    chosen = ",".join(names[j] for j in left)
-    return f"{head}. Compare those that share items: --models {chosen} ({count(common)} items)"
+    return (
+        f"no item has an answer of every model ({each}): compare models on the same items"
+        " (--models)"
+    )
 
 
-def who_costs_items(names: Sequence[str], answered: Bools, counts: Counted = None) -> str:
-    """Name the one model without which at least twice as many items would be left; "" if none.
-
-    With *counts*, each row of *answered* stands for that many items.
-
-    >>> who_costs_items(["A", "B", "C"], np.array([[1, 1, 0]] * 5 + [[1, 1, 1]], dtype=bool))
-    'without C 6 items are left, not 1: --models A,B'
-    """
-    if len(names) < 3:
-        return ""
-    each = np.ones(len(answered)) if counts is None else counts
-    common = int(each[answered.all(axis=1)].sum())
-    without = {
-        j: int(each[np.delete(answered, j, axis=1).all(axis=1)].sum()) for j in range(len(names))
-    }
-    worst = max(without, key=lambda j: without[j])
-    if without[worst] < _WORTH * max(common, 1):
-        return ""
-    rest = ",".join(name for j, name in enumerate(names) if j != worst)
-    more = count(without[worst])
-    return f"without {names[worst]} {more} items are left, not {count(common)}: --models {rest}"
-
-
-def left_out_warning(
-    lost: int, total: int, *, most: str | None = None, lacks: int = 0, instead: str = ""
-) -> str:
-    """Warn that items without an answer of every model are left out.
-
-    Parameters
-    ----------
-    lost, total
-        Items left out, and all of them.
-    most, lacks
-        The model that lacks most answers, where it is known, and how many.
-    instead
-        Which models have more items in common; empty if none has.
-    """
-    whose = "" if most is None else f" (most often {most}: {count(lacks)})"
+def left_out_warning(lost: int, total: int, most: str = "") -> str:
+    """Warn that items without an answer of every model are left out; *most* lacks most answers."""
+    whose = most and f" (most often {most})"
     return (
         f"{count(lost)} of {count(total)} items are left out because a model gave no answer"
         f" there{whose}. If no answer is a wrong answer, add --never-true ''"
-        + (f"; {instead}" if instead else "")
     )
-
-
-def summary_rows(items: Sequence[Label], scores: npt.NDArray[np.float64]) -> list[str]:
-    """Warn of an item that is called like a summary, or that holds the means of the others.
-
-    Parameters
-    ----------
-    items, scores
-        The items and their scores, items x models.
-
-    Examples
-    --------
-    >>> summary_rows(["1", "2", "mean"], np.array([[1.0, 0.0], [0.0, 0.0], [0.5, 0.0]]))
-    ["item 'mean' holds the means of all other items and counts as one more item: remove that row"]
-    """
-    named = [i for i, item in enumerate(items) if str(item).strip().casefold() in _SUMMARIES]
-    # Items may be called like that everywhere: "sum" and "count" are tasks too.
-    if not named or len(named) > 3 or len(items) < 3:
-        return []
-    rest = np.delete(scores, named, axis=0)
-    found = []
-    for i in named:
-        means = np.allclose(scores[i], np.nanmean(rest, axis=0), rtol=5e-3, atol=1e-9)
-        what = "holds the means of all other items" if means else "is called like a summary"
-        found.append(
-            f"item {str(items[i])!r} {what} and counts as one more item: remove that row"
-            + ("" if means else " if it sums up the others")
-        )
-    return found
 
 
 # Tables that look like scores of models on items and are not: asked about, with the way out.
@@ -225,7 +127,7 @@ def refuse_marks_as_answers(data: Data) -> None:
     They say whether an answer was right already: that they equal the label says nothing.
     """
     truth, held = data.roles.truth, data.held
-    if truth is None or data.in_engine:
+    if truth is None:
         return
     marks = [name for name in data.roles.models if is_mark(name)]
     if len(marks) < len(data.roles.models):

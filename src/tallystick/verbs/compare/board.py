@@ -23,8 +23,6 @@ from tallystick.verbs.compare.asks import (
     left_out_warning,
     no_item_in_common,
     no_shared_label,
-    summary_rows,
-    who_costs_items,
 )
 from tallystick.verbs.compare.question import CompareQuestion, PassMetric, score_range
 
@@ -195,7 +193,10 @@ def read_board(data: Data, question: CompareQuestion | None = None) -> Board:
 
     first = grouped.first
     losses = [str(note) for note in data.notes if isinstance(note, Loss)]
-    notes = [*losses, *cells.notes, *_silent(roles.models, cells.answered, grouped)]
+    notes = [*losses, *cells.notes]
+    if grouped.lost:
+        most = roles.models[int(np.argmin(cells.answered.sum(axis=0)))]
+        notes.append(left_out_warning(grouped.lost, grouped.total, most))
     scores, runs, right = cells.scores[first], None, None
     if grouped.repeated:
         scores, runs, right = _averaged(data, cells, beside, grouped)
@@ -205,8 +206,6 @@ def read_board(data: Data, question: CompareQuestion | None = None) -> Board:
                 f"{many:,} of {len(first):,} items have several rows: each item counts once, by the"
                 " mean of its rows"
             )
-    if beside.items is not None and cells.gold is None:
-        notes += summary_rows([beside.items[i] for i in first], scores)
     blank = cells.gold is not None and bool((cells.gold[first] < 0).any())
     board = Board(
         names=roles.models,
@@ -363,23 +362,6 @@ def _whole(board: Board, cells: _Cells, beside: _Beside) -> Board | None:
         right=sums if several and board.right is not None else None,
         runs=runs if several else None,
     )
-
-
-def _silent(models: Sequence[str], answered: Bools, grouped: Grouped) -> list[str]:
-    """Say how many items are left out because a model gave no answer there."""
-    if not grouped.lost:
-        return []
-    lacking = (~answered).sum(axis=0)
-    worst = int(np.argmax(lacking))
-    return [
-        left_out_warning(
-            grouped.lost,
-            grouped.total,
-            most=models[worst],
-            lacks=int(lacking[worst]),
-            instead=who_costs_items(models, answered),
-        )
-    ]
 
 
 def _alike(

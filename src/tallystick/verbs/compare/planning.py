@@ -7,7 +7,6 @@ with all pairs tested.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil, inf, isnan, sqrt
 from typing import Any, ClassVar
@@ -18,7 +17,7 @@ from scipy.special import ndtri
 
 from tallystick._rng import as_rng
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.results import Figure, Needed, Result, Unknown
+from tallystick.results import SCHEMA, Figure, Needed, Result, Unknown
 from tallystick.results.numbers import count, number, percent, points
 from tallystick.stats.exact_tails import (
     open_unit,
@@ -81,15 +80,12 @@ class PlanResult(Result):
     ----------
     methods
         Ways to settle it, the cheapest first.
-    curve
-        Items by difference (or half-width) for each method: columns x, items, method.
     """
 
     verb: ClassVar[str] = "plan"
+    schema: ClassVar[int] = SCHEMA + 1
 
     methods: tuple[Method, ...]
-    curve: tuple[tuple[float, int, str], ...] = ()
-    axis: str = "difference"
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the methods."""
@@ -111,16 +107,7 @@ class PlanResult(Result):
             roles={"name": "method", "x": "items", "group": "guarantee"},
             unit="count",
         )
-        if not self.curve:
-            return (bars,)
-        x, items, method = (list(column) for column in zip(*self.curve, strict=True))
-        line = Figure(
-            kind="curve",
-            title=f"Items needed by {self.axis}",
-            columns={self.axis: x, "items": items, "method": method},
-            roles={"x": self.axis, "y": "items", "group": "method"},
-        )
-        return line, bars
+        return (bars,)
 
 
 def plan(
@@ -162,13 +149,9 @@ def plan(
     whole(2, models=models)
     assumed = disagreement is None
     apart = max(2 * mean * (1 - mean), difference) if disagreement is None else disagreement
-    asked = CompareQuestion(alpha=alpha, power=power)
-
-    def needed(step: float) -> int:
-        return counted_items(step, apart, models, asked)
-
+    items = counted_items(difference, apart, models, CompareQuestion(alpha=alpha, power=power))
     name = TESTED if models == 2 else f"{PAIRS} {models} models, max-T"
-    methods = [Method(name, needed(difference), "approximate", RUNS)]
+    methods = [Method(name, items, "approximate", RUNS)]
     if models == 2:
         methods += _for_two(difference, apart, alpha, power)
     if difference / 2 <= min(mean, 1 - mean):
@@ -196,7 +179,6 @@ def plan(
         assumptions=("items are independent draws from the population of interest",),
         warnings=tuple(warnings),
         methods=tuple(methods),
-        curve=_curve(difference, min(1.0, apart), name, needed),
     )
 
 
@@ -214,14 +196,6 @@ def _for_two(difference: float, apart: float, alpha: float, power: float) -> lis
 
 def _whom(models: int) -> str:
     return "two models" if models == 2 else f"any two of {models} models"
-
-
-def _curve(
-    difference: float, most: float, name: str, needed: Callable[[float], int]
-) -> tuple[tuple[float, int, str], ...]:
-    """Return the items of the headline for smaller and larger differences."""
-    steps = (difference * factor for factor in (0.25, 0.5, 0.75, 1, 1.5, 2, 3))
-    return tuple((step, needed(step), name) for step in steps if step < most)
 
 
 # A pilot: the two best models of a board, and how much their difference varies.
@@ -404,13 +378,10 @@ def plan_scores(
     def shown(value: float) -> str:
         return points(value, sign=False) if share else number(value)
 
-    def needed(step: float) -> int:
-        return pilot.items(step, models, question)
-
     name = (
         _TESTS[pilot.method] if models == 2 else f"{PAIRS} {models} models, {_TESTS[pilot.method]}"
     )
-    items = needed(difference)
+    items = pilot.items(difference, models, question)
     spread = float(pilot.gaps.std(ddof=1))
     warnings = []
     if pilot.least > items - 1:
@@ -432,7 +403,6 @@ def plan_scores(
         ),
         warnings=tuple(warnings),
         methods=(Method(name, items, "approximate", RUNS),),
-        curve=_curve(difference, pilot.width or float("inf"), name, needed),
     )
 
 
@@ -476,10 +446,20 @@ class PlanQuestion(Question):
 
 def plan_answer(data: Data | None, question: PlanQuestion) -> Result:
     """Plan from the numbers given, or from a pilot."""
+    shared: dict[str, Any] = {
+        "models": question.models,
+        "alpha": question.alpha,
+        "power": question.power,
+    }
     if data is None:
         if question.difference is None:
             raise InputError("nothing to plan for: give --difference or a pilot file")
-        return _of_numbers(question, question.difference, question.disagreement, question.accuracy)
+        return plan(
+            question.difference,
+            disagreement=question.disagreement,
+            mean=question.accuracy,
+            **shared,
+        )
 
     asked = question.compared(data)
     board = read_board(data, asked)
@@ -492,31 +472,12 @@ def plan_answer(data: Data | None, question: PlanQuestion) -> Result:
     if pilot.method == "counts":
         mean = question.accuracy if pilot.mean is None else pilot.mean
         apart = pilot.apart if question.disagreement is None else question.disagreement
-        result = _of_numbers(question, difference, apart, mean, source=pilot.source)
+        result = plan(difference, disagreement=apart, mean=mean, source=pilot.source, **shared)
     elif question.disagreement is not None:
         raise InputError("--disagreement is for scores of 0 and 1: this pilot has other scores")
     else:
         result = plan_scores(pilot, difference, question.models, asked)
     return replace(result, warnings=(*_pilot_notes(board, pilot, question), *result.warnings))
-
-
-def _of_numbers(
-    question: PlanQuestion,
-    difference: float,
-    disagreement: float | None,
-    mean: float,
-    *,
-    source: str = "",
-) -> PlanResult:
-    return plan(
-        difference,
-        disagreement=disagreement,
-        models=question.models,
-        mean=mean,
-        alpha=question.alpha,
-        power=question.power,
-        source=source,
-    )
 
 
 def _pilot_notes(board: Board, pilot: Pilot, question: PlanQuestion) -> tuple[str, ...]:

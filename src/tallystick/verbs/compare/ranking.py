@@ -10,8 +10,8 @@ import numpy.typing as npt
 from scipy.special import stdtrit
 
 from tallystick._rng import as_rng, seed_of
-from tallystick.errors import InputError, NotIdentifiable
-from tallystick.results import Interval, Unknown
+from tallystick.errors import InputError
+from tallystick.results import Unknown
 from tallystick.stats.clusters import fewest_clusters
 from tallystick.stats.intervals import Intervals, pseudo_t
 from tallystick.stats.pairs import (
@@ -28,16 +28,12 @@ from tallystick.stats.pairs import (
     pairs_of_items,
     sign_flip_table,
 )
-from tallystick.stats.replicates import these_items, variance_parts
 from tallystick.stats.signs import sign_p_value
 from tallystick.stats.skewed import FEWEST, RARE, skewed_board
 from tallystick.table import Moments
 from tallystick.verbs.compare.board import Board, are_measured, check_bounds, check_size, pass_board
-from tallystick.verbs.compare.question import CompareQuestion, PassMetric, score_range
-from tallystick.verbs.compare.result import (
-    CompareResult,
-    Replicates,
-)
+from tallystick.verbs.compare.question import CompareQuestion, score_range
+from tallystick.verbs.compare.result import CompareResult
 from tallystick.verbs.compare.verdict import (
     Findings,
     assemble,
@@ -46,7 +42,6 @@ from tallystick.verbs.compare.verdict import (
     finish,
     flat_models,
     spoken,
-    undeclared_bounds,
 )
 
 Floats = npt.NDArray[np.float64]
@@ -101,7 +96,9 @@ def rank(board: Board, question: CompareQuestion | None = None) -> CompareResult
         result = replace(result, assumptions=(*result.assumptions, SHARES))
     if not binary and board.independent and board.runs is None and board.n < FEWEST:
         result = _with_signs(result, board, asked)
-    return finish(with_replicates(result, board, asked), board)
+    if asked.passes is not None:
+        result = replace(result, estimand=asked.passes.kind)
+    return finish(result, board)
 
 
 def _right_or_wrong(board: Board) -> bool:
@@ -146,7 +143,7 @@ def _these(board: Board, question: CompareQuestion) -> CompareResult:
     if board.runs is not None and board.runs.max() > 1:
         raise InputError(
             "items were run several times, and new runs of these items would differ: leave out"
-            " --population these; the interval for new runs of these items is given beside"
+            " --population these"
         )
     means = np.average(board.scores, axis=0, weights=board.weights)
     return _of_known(board.names, means, board.n, question)
@@ -235,7 +232,7 @@ def _unbounded(
     levels = {"ratio": "geometric means", "signs": "medians"}.get(found.shown)
     if sample is None:
         assumptions = [INDEPENDENT]
-        warnings = [*flat_models(board.names, flat, False), *undeclared_bounds(x)]
+        warnings = flat_models(board.names, flat, False)
     else:
         assumptions, warnings = cluster_assumptions(len(x), bounded=False), []
     if found.shown != "signs" and len(x) >= FEWEST:
@@ -410,48 +407,3 @@ def _with_signs(result: CompareResult, board: Board, question: CompareQuestion) 
         for_a, for_b = (int((question.sign * gap > 0).sum()) for gap in (a - b, b - a))
         pairs.append(replace(row, signs=(for_a, for_b, sign_p_value(for_a, for_b))))
     return spoken(replace(result, pairs=tuple(pairs)))
-
-
-# Several runs per item: how much runs and items vary, and what new runs of these items would give.
-
-
-def with_replicates(
-    result: CompareResult, board: Board, question: CompareQuestion
-) -> CompareResult:
-    """Add what several runs per item say; a board with one run per item is left as it is."""
-    if board.runs is None or board.runs.max() < 2:
-        return result
-    models = result.models
-    if board.right is not None and board.independent:
-        models = tuple(
-            replace(row, runs_interval=_over_new_runs(row.name, board, question)) for row in models
-        )
-    estimand = question.passes.kind if question.passes else result.estimand
-    return replace(result, models=models, estimand=estimand, replicates=_variances(result, board))
-
-
-def _over_new_runs(name: str, board: Board, question: CompareQuestion) -> Interval | Unknown:
-    """Bound the score of a model on new runs of these very items."""
-    j, passes = board.place(name), question.passes or PassMetric("pass@k", 1)
-    assert board.right is not None
-    assert board.runs is not None
-    right, runs = board.right[:, j], board.runs[:, j]
-    try:
-        return these_items(right, runs, k=passes.k, kind=passes.kind, alpha=question.alpha)
-    except NotIdentifiable as error:
-        return Unknown(str(error))
-
-
-def _variances(result: CompareResult, board: Board) -> Replicates:
-    """Split the variance of the two best models' difference into runs and items."""
-    assert board.runs is not None
-    runs = board.runs
-    fewest, most = int(runs.min()), int(runs.max())
-    if board.right is None or fewest < 2:
-        unknown = Unknown(
-            "variance over runs needs at least two runs of every item, with scores of 0 and 1"
-        )
-        return Replicates(fewest, most, unknown, unknown)
-    a, b = (board.place(row.name) for row in result.models[:2])
-    parts = variance_parts(board.right[:, a], runs[:, a], against=(board.right[:, b], runs[:, b]))
-    return Replicates(fewest, most, *parts)

@@ -20,6 +20,8 @@ from tallystick.results import (
     Section,
     Unit,
     Unknown,
+    count,
+    plural,
 )
 from tallystick.stats.adverse_binary import Population
 from tallystick.verbs.compare.question import Better
@@ -30,8 +32,10 @@ larger, or pass rates of several runs per item."""
 
 NOT_TOLD = "not told apart"
 """The verdict on a pair that stays open."""
-MOST_DRAWN = 40
-"""More models than this do not fit into one matrix that can be read."""
+MOST_READ = 40
+"""Of a very large board all pairs among this many models are listed."""
+_LEVELS = {"ratio": "geometric mean", "signs": "median"}
+"""What is listed for each model where that is not its mean score."""
 MOST_PAIRS = 20_000
 """Beyond this many pairs (200 models) only those are listed that a reader looks for."""
 
@@ -40,8 +44,7 @@ MOST_PAIRS = 20_000
 class ModelRow:
     """One model: its score, and between which ranks it lies.
 
-    *item_score* is the mean over all items where every cluster counts once; *runs_interval* speaks
-    of new runs of these items, where items were run several times. Both are None elsewhere.
+    *item_score* is the mean over all items where every cluster counts once; None elsewhere.
     """
 
     name: str
@@ -49,7 +52,6 @@ class ModelRow:
     interval: Interval
     rank_interval: tuple[int, int]
     item_score: float | None = None
-    runs_interval: Interval | Unknown | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,25 +81,6 @@ class PairRow:
     ratio: float | None = None
     ratio_interval: Interval | None = None
     signs: tuple[int, int, float] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Replicates:
-    """How much scores vary within items (over runs) and between them.
-
-    Parameters
-    ----------
-    fewest, most
-        Runs of an item, over all models.
-    within, between
-        Variance over runs of one item, and between items; of the difference of the two best
-        models. Unknown where an item was run only once, or where scores are not 0 or 1.
-    """
-
-    fewest: int
-    most: int
-    within: float | Unknown
-    between: float | Unknown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,8 +137,6 @@ class CompareResult(Result):
         How many pairs are told apart, of how many; also where not all of them are listed.
     clusters
         How many clusters there are; 0 where items are the sample.
-    replicates
-        What several runs per item say; None where every item was run once.
     left_out, whatever
         Items that count nowhere because a model gave no answer there; between what the difference
         of the two best would lie on all items, whatever the missing answers are.
@@ -164,7 +145,7 @@ class CompareResult(Result):
     """
 
     verb: ClassVar[str] = "compare"
-    schema: ClassVar[int] = SCHEMA + 1
+    schema: ClassVar[int] = SCHEMA + 2
 
     models: tuple[ModelRow, ...]
     pairs: tuple[PairRow, ...]
@@ -182,7 +163,6 @@ class CompareResult(Result):
     pairs_told: int = 0
     pairs_total: int = 0
     clusters: int = 0
-    replicates: Replicates | None = None
     left_out: int = 0
     whatever: tuple[float, float] | None = None
     n_labels: int | None = None
@@ -229,73 +209,59 @@ class CompareResult(Result):
 
     def folds(self) -> tuple[Section, ...]:
         """Return what a page unfolds: the board and all pairs."""
-        return folds_of(self)
+        points: Unit = "points" if self.unit == "share" else "number"
+        tiers, level = len(self.tiers), _LEVELS.get(self.estimand, "score")
+        board = Section(
+            title="Models",
+            line=f"{len(self.models):,} models in {count(tiers)} {plural('tier', tiers)}.",
+            rows=[
+                {level if name == "score" else name: cell for name, cell in row.items()}
+                for row in self.rows()
+            ],
+            units={**self.units(), level: self.unit},
+        )
+        pairs = Section(
+            title="Pairs",
+            line=f"{self.pairs_told:,} of {self.pairs_total:,} pairs are told apart.",
+            rows=[_pair(row) for row in self.pairs],
+            units={"difference": points, "adjusted p": "p"},
+            figures=self.figures()[1:],
+            at_once=True,
+        )
+        return (board, pairs) if self.pairs else (board,)
 
     def figures(self) -> tuple[Figure, ...]:
-        """Return the scores, the ranks, and who beats whom."""
+        """Return the scores, and how far the first model is from the others."""
         names = [row.name for row in self.models]
-        tiers = [f"tier {row['tier']}" for row in self.rows()]
         scores = Figure.forest(
             f"Scores on {self.n_items:,} items",
-            {"model": names, "score": [row.score for row in self.models], "tier": tiers},
+            {
+                "model": names,
+                "score": [row.score for row in self.models],
+                "tier": [f"tier {row['tier']}" for row in self.rows()],
+            },
             [row.interval for row in self.models],
             unit=self.unit,
             labels={"low": f"{100 * (1 - self.alpha):g}% interval"},
             group="tier",
         )
-        order = Figure.forest(
-            "Places that each model may hold, all at once",
-            {"model": names, "rank": list(range(1, len(names) + 1)), "tier": tiers},
-            [row.rank_interval for row in self.models],
-            unit="count",
-            labels={"x": "place", "low": "may be"},
-            group="tier",
-        )
-        return scores, *self._differences(), order, self._matrix(names[:MOST_DRAWN])
-
-    def _differences(self) -> tuple[Figure, ...]:
-        """Return how far the first model is from the others: what the verdict rests on."""
-        first = self.models[0].name
+        first = names[0]
         rows = [row for row in self.pairs if row.a == first and isinstance(row.interval, Interval)]
         if not rows:
-            return ()
+            return (scores,)
         share = self.unit == "share"
-        columns: dict[str, list[Any]] = {
-            "pair": [f"{row.a} − {row.b}" for row in rows],
-            "difference": [row.difference for row in rows],
-            "settled": [row.verdict != NOT_TOLD for row in rows],
-        }
-        return (
-            Figure.forest(
-                f"Differences from {first}" + (", in points" if share else ""),
-                columns,
-                [row.interval for row in rows],
-                unit="points" if share else "number",
-                settled="settled",
-            ),
-        )
-
-    def _matrix(self, shown: list[str]) -> Figure:
-        cells, drawn = [], set(shown)
-        for row in self.pairs:
-            if row.a in drawn and row.b in drawn:
-                lead = None if isinstance(row.difference, Unknown) else row.difference
-                told = "" if row.verdict == NOT_TOLD else "told apart"
-                cells.append((row.a, row.b, lead, told))
-                cells.append((row.b, row.a, None if lead is None else -lead, told))
-        return Figure(
-            kind="matrix",
-            title="Differences between models, row minus column"
-            + (", in points" if self.unit == "share" else ""),
-            columns={
-                "model": [cell[0] for cell in cells],
-                "than": [cell[1] for cell in cells],
-                "difference": [cell[2] for cell in cells],
-                "told": [cell[3] for cell in cells],
+        differences = Figure.forest(
+            f"Differences from {first}" + (", in points" if share else ""),
+            {
+                "pair": [f"{row.a} − {row.b}" for row in rows],
+                "difference": [row.difference for row in rows],
+                "settled": [row.verdict != NOT_TOLD for row in rows],
             },
-            roles={"row": "model", "column": "than", "value": "difference", "mark": "told"},
-            unit="points" if self.unit == "share" else "number",
+            [row.interval for row in rows],
+            unit="points" if share else "number",
+            settled="settled",
         )
+        return scores, differences
 
     def slice_cells(self) -> Mapping[str, str]:
         """Return the items, the two best models and their difference, in words."""
@@ -316,102 +282,15 @@ def _written(ranks: tuple[int, int] | Unknown) -> str | None:
     return "–".join(str(end) for end in dict.fromkeys(ranks))
 
 
-# What a page of ``compare`` unfolds: the board and all pairs.
-
-
-_LEVELS = {"ratio": "geometric mean", "signs": "median"}
-"""What is listed for each model where that is not its mean score."""
-
-
-def folds_of(result: CompareResult) -> tuple[Section, ...]:
-    """Return the sections of a result, the board first."""
-    figures = result.figures()
-    share: Unit = result.unit
-    points: Unit = "points" if result.unit == "share" else "number"
-    found = [
-        Section(
-            title="Models",
-            line=_board_line(result),
-            rows=_board(result),
-            units={
-                _LEVELS.get(result.estimand, "score"): share,
-                "over all items": share,
-                "against the one above": points,
-                "adjusted p": "p",
-            },
-            figures=tuple(one for one in figures if one.unit == "count"),
-        )
-    ]
-    if result.pairs:
-        found.append(
-            Section(
-                title="Pairs",
-                line=f"{result.pairs_told:,} of {result.pairs_total:,} pairs are told apart.",
-                rows=[_pair(row) for row in result.pairs],
-                units={"difference": points, "adjusted p": "p"},
-                figures=tuple(one for one in figures if one.title.startswith("Differences")),
-            )
-        )
-    return tuple(found)
-
-
-def _board_line(result: CompareResult) -> str:
-    tiers = len(result.tiers)
-    if tiers < 2:
-        return f"{len(result.models):,} models, none surely above another group."
-    return f"{len(result.models):,} models in {tiers:,} tiers."
-
-
-def _board(result: CompareResult) -> list[dict[str, Any]]:
-    """Return the board: score, place, and how far each model is behind the one above it."""
-    pairs = {frozenset((row.a, row.b)): row for row in result.pairs}
-    rows = []
-    for place, row in enumerate(result.models):
-        above = result.models[place - 1].name if place else None
-        pair = None if above is None else pairs.get(frozenset((row.name, above)))
-        rows.append(
-            {
-                "model": row.name,
-                _LEVELS.get(result.estimand, "score"): row.score,
-                "interval": row.interval,
-                "place": None
-                if isinstance(row.rank_interval, Unknown)
-                else " to ".join(map(str, dict.fromkeys(row.rank_interval))),
-                "over all items": row.item_score,
-                **_behind(row.name, pair),
-            }
-        )
-    return rows
-
-
-def _behind(name: str, pair: PairRow | None) -> dict[str, Any]:
-    """Return the difference to the model above, with the interval that holds for all pairs."""
-    if pair is None or isinstance(pair.difference, Unknown):
-        return dict.fromkeys(
-            ("against the one above", "above interval", "adjusted p", "only this / only above")
-        )
-    ends = pair.simultaneous
-    turned = pair.a != name
-    difference = -pair.difference if turned else pair.difference
-    if isinstance(ends, Interval) and turned:
-        ends = -ends
-    own, other = (pair.b_only, pair.a_only) if turned else (pair.a_only, pair.b_only)
-    known = not isinstance(own, Unknown) and not isinstance(other, Unknown)
-    return {
-        "against the one above": difference,
-        "above interval": ends,
-        "adjusted p": pair.adjusted_p,
-        "only this / only above": f"{own:,} / {other:,}" if known else "",
-    }
-
-
 def _pair(row: PairRow) -> dict[str, Any]:
     return {
         "pair": f"{row.a} − {row.b}",
         "difference": row.difference,
         "interval": row.simultaneous,
+        "ratio": row.ratio,
+        "ratio interval": row.ratio_interval,
         "adjusted p": row.adjusted_p,
         "told apart": row.verdict != NOT_TOLD,
-        "only the first right": row.a_only,
-        "only the second right": row.b_only,
+        "only first": row.a_only,
+        "only second": row.b_only,
     }

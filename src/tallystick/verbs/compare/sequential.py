@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tallystick._rng import as_rng, seed_of
 from tallystick.errors import InputError
-from tallystick.results import Figure, Needed, Unknown
+from tallystick.results import Needed, Unknown
 from tallystick.results.numbers import count
 from tallystick.stats.bets import (
     average_log_e,
@@ -34,9 +34,6 @@ from tallystick.verbs.compare.verdict import Findings, assemble
 
 Floats = npt.NDArray[np.float64]
 
-STEPS = 200
-"""Looks at which the picture is drawn; the test itself looks after every item."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class StoppedResult(CompareResult):
@@ -48,23 +45,10 @@ class StoppedResult(CompareResult):
         Items that were looked at; all of them if it never became clear.
     available
         Items there are.
-    path
-        The smallest adjusted p-value so far, by items looked at.
     """
 
     stopped_at: int
     available: int
-    path: tuple[tuple[int, float], ...] = ()
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Return how the evidence grew, and the scores."""
-        grown = Figure(
-            kind="curve",
-            title="Smallest anytime p-value so far, by items looked at",
-            columns={"items": [step for step, _ in self.path], "p": [p for _, p in self.path]},
-            roles={"x": "items", "y": "p"},
-        )
-        return (grown, *super().figures())
 
 
 @dataclass(eq=False)
@@ -128,23 +112,18 @@ def stop_when_clear(board: Board, question: CompareQuestion | None = None) -> St
     bounds = None if _check(board, asked) else asked.bounds
     order = as_rng(asked.seed).permutation(board.n)
     first, second = np.triu_indices(len(board.names), 1)
-    race, path = RaceEvidence(first.size, bounds), []
-    for seen, item in enumerate(order.tolist(), start=1):
+    race = RaceEvidence(first.size, bounds)
+    for item in order.tolist():
         race.look(board.scores[item, first] - board.scores[item, second])
-        adjusted = race.adjusted_p
-        worse = np.where(race.lead > 0, second, first)[adjusted <= asked.alpha]
-        clear = np.unique(worse).size == len(board.names) - 1
-        if clear or seen % max(1, board.n // STEPS) == 0:
-            path.append((seen, float(adjusted.min())))
-        if clear:
+        worse = np.where(race.lead > 0, second, first)[race.adjusted_p <= asked.alpha]
+        if np.unique(worse).size == len(board.names) - 1:
             break
 
-    result = _answer(board, order[:seen], race, asked)
+    result = _answer(board, order[: race.items], race, asked)
     return StoppedResult(
         **{field.name: getattr(result, field.name) for field in fields(result)},
-        stopped_at=seen,
+        stopped_at=race.items,
         available=board.n,
-        path=tuple(path),
     )
 
 

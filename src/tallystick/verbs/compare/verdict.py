@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -34,10 +33,10 @@ from tallystick.stats.signs import Ranks, ranks
 from tallystick.stats.skewed import FEWEST
 from tallystick.verbs.compare.board import Board
 from tallystick.verbs.compare.planning import detectable, needed_for
-from tallystick.verbs.compare.question import LEAST_SHARE, CompareQuestion, unit_of
+from tallystick.verbs.compare.question import CompareQuestion, unit_of
 from tallystick.verbs.compare.result import (
-    MOST_DRAWN,
     MOST_PAIRS,
+    MOST_READ,
     NOT_TOLD,
     CompareResult,
     Estimand,
@@ -137,15 +136,12 @@ def assemble(found: Findings) -> CompareResult:
 
     size = found.size or found.n
     smallest = found.detectable or detectable(table, size, len(names), question)
-    assumptions = list(found.assumptions)
-    if len(names) > 2 and not isinstance(smallest, Unknown):
-        assumptions.append(would_be_seen(smallest, question.power, found.unit))
     result = CompareResult(
         verdict="pending",
         decision="decided" if decided else "undecided",
         needed=None if decided else _needed(found, pairs[0], order),
         n_items=found.n,
-        assumptions=tuple(assumptions),
+        assumptions=tuple(found.assumptions),
         warnings=(
             *found.warnings,
             *without_spread(names, table),
@@ -224,7 +220,7 @@ def _pair_rows(
     worst = np.maximum(place[table.first], place[table.second])
     listed = np.lexsort((worst, best))
     if listed.size > MOST_PAIRS:
-        listed = listed[((best == 0) | (worst - best == 1) | (worst < MOST_DRAWN))[listed]]
+        listed = listed[((best == 0) | (worst - best == 1) | (worst < MOST_READ))[listed]]
     return tuple(_pair_row(found, i, bool(upside[i]), bool(told[i])) for i in listed)
 
 
@@ -335,7 +331,7 @@ def sentences_of(result: CompareResult) -> Sentences:
     return Sentences(
         answer=answer,
         contrast=" ".join(part for part in parts if part),
-        open="" if two else claims.left() or _neighbours(result),
+        open="" if two else claims.left(),
         next="" if result.needed is None else f"Next: get {result.needed}.",
     )
 
@@ -426,25 +422,6 @@ def _lead(pair: PairRow, result: CompareResult) -> str:
     if result.better == "lower":
         gap, ends = -gap, -ends
     return _difference(gap, ends, result, sign=False)
-
-
-def _neighbours(result: CompareResult) -> str:
-    """Name neighbours below the leader that are not told apart."""
-    order = [row.name for row in result.models]
-    pairs = {frozenset((row.a, row.b)): row for row in result.pairs}
-    left = [
-        pair
-        for a, b in pairwise(order)
-        if (pair := pairs.get(frozenset((a, b)))) is not None and pair.verdict == NOT_TOLD
-    ]
-    if not left:
-        return ""
-    first = left[0]
-    gap = ""
-    if not isinstance(first.difference, Unknown) and isinstance(first.simultaneous, Interval):
-        gap = f" ({_difference(first.difference, first.simultaneous, result, sign=True)})"
-    more = "" if len(left) == 1 else f", and {len(left) - 1} more neighbours"
-    return f"Not settled: {first.a} against {first.b}{gap}{more}."
 
 
 def _strength(result: CompareResult) -> str:
@@ -545,12 +522,8 @@ def slice_cells(result: CompareResult) -> dict[str, str]:
     cells = {"items": count(result.n_items), "best": f"{pair.a} {_score(result.models[0], result)}"}
     second = next(row for row in result.models if row.name == pair.b)
     cells["next"] = f"{pair.b} {_score(second, result)}"
-    if pair.ratio is not None and pair.ratio_interval is not None:
-        cells["ratio"] = number_interval(pair.ratio, pair.ratio_interval)
-    elif not isinstance(pair.difference, Unknown) and not isinstance(pair.interval, Unknown):
+    if not isinstance(pair.difference, Unknown) and not isinstance(pair.interval, Unknown):
         cells["difference"] = _difference(pair.difference, pair.interval, result, sign=True)
-    else:
-        cells["better on"] = f"{pair.a_only} against {pair.b_only} items"
     told = pair.verdict != NOT_TOLD
     return cells | {"verdict": f"{pair.a} is better" if told else NOT_TOLD}
 
@@ -570,12 +543,6 @@ def cluster_assumptions(clusters: int, *, bounded: bool) -> list[str]:
             f" rarer than 1 in {max(2, clusters // 3)}"
         )
     return found
-
-
-def would_be_seen(detectable: float, power: float, unit: str) -> str:
-    """Say which differences these items would show."""
-    size = points(detectable, sign=False) if unit == "share" else number(detectable)
-    return f"differences of {size} or more would be seen with probability {power:g}"
 
 
 def few_and_skewed(n: int, needed: float, unit: str) -> list[str]:
@@ -609,7 +576,7 @@ def unlisted_pairs(listed: int, pairs: int) -> list[str]:
         return []
     return [
         f"{listed:,} of {pairs:,} pairs are listed: those of the leader, of neighbours and among"
-        f" the first {MOST_DRAWN}; all count in the verdict, the ranks and the tiers"
+        f" the first {MOST_READ}; all count in the verdict, the ranks and the tiers"
     ]
 
 
@@ -621,15 +588,3 @@ def flat_models(names: tuple[str, ...], flat: np.ndarray, binary: bool) -> list[
     shown = ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
     why = "all right or all wrong" if binary else "the same score on every item: is it a score?"
     return [f"{shown}: {why}"]
-
-
-def undeclared_bounds(scores: np.ndarray) -> list[str]:
-    """Say that bounds would help where many scores look like shares."""
-    if len(scores) < FEWEST:
-        return []
-    if scores.min() < 0 or scores.max() > 1 or scores.max() < LEAST_SHARE:
-        return []
-    return [
-        "scores look like shares in [0, 1]: if they are, declare it (--bounds 0,1), and the answer"
-        " needs no assumption on their shape"
-    ]

@@ -37,7 +37,7 @@ from tallystick.table.cells import Label
 from tallystick.table.panel import Floats, Ints, Panel
 from tallystick.table.patterns import pack
 from tallystick.table.words import number_of
-from tallystick.verbs.judge.result import AgreementPair, AgreementTable, Share
+from tallystick.verbs.judge.result import AgreementPair, AgreementTable, Share, forest
 from tallystick.verbs.judge.verdict import FAIR_ITEMS, panel_position_verdict, repeated_verdict
 
 _LEAST_GRADES, _MOST_GRADE = 4, 10
@@ -233,28 +233,9 @@ _LETTERS = ({"a", "b"}, {"one", "two"})
 
 _ORDERS = frozenset(
     [
-        "ab",
-        "ba",
-        "first",
-        "second",
-        "1st",
-        "2nd",
-        "original",
-        "swapped",
-        "swap",
-        "flipped",
-        "flip",
-        "reverse",
-        "reversed",
-        "given",
-        "forward",
-        "backward",
-        "normal",
-        "order",
-        "order1",
-        "order2",
-        "one",
-        "two",
+        *("ab", "ba", "first", "second", "1st", "2nd", "one", "two", "order", "order1", "order2"),
+        *("original", "given", "normal", "forward", "backward", "reverse", "reversed"),
+        *("swap", "swapped", "flip", "flipped"),
     ]
 )
 """Words for the order in which two answers were shown."""
@@ -301,54 +282,33 @@ class OrderScore:
 
 @dataclass(frozen=True, kw_only=True)
 class OrderResult(Result):
-    """How often judges agree with themselves, and what their changes of mind favour.
-
-    The fields of the first judge stand beside the list, so that one judge reads as one.
-    """
+    """How often judges agree with themselves, and what their changes of mind favour."""
 
     verb: ClassVar[str] = "judge"
-    schema: ClassVar[int] = 2
+    schema: ClassVar[int] = 3
 
     judges: tuple[OrderScore, ...]
-    consistent: float
-    interval: Interval
-    first_share: float | Unknown
-    first_interval: Interval | Unknown
-    best_accuracy: float
 
     @classmethod
     def of(cls, verdict: str, scores: Sequence[OrderScore]) -> OrderResult:
         """Write scores as a result."""
-        first = scores[0]
         return cls(
             verdict=verdict,
             n_items=max(one.n_items for one in scores),
             assumptions=(FAIR_ITEMS,),
             judges=tuple(scores),
-            consistent=first.consistent,
-            interval=first.interval,
-            first_share=first.first_share,
-            first_interval=first.first_interval,
-            best_accuracy=first.best_accuracy,
         )
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per judge."""
-        return [
-            {
-                "judge": one.name,
-                "consistent": one.consistent,
-                "interval": one.interval,
-                "first_share": one.first_share,
-                "first_interval": one.first_interval,
-                "lean": one.lean,
-                "p": one.p_value,
-                "ties": one.ties,
-                "best_accuracy": one.best_accuracy,
-                "items": one.n_items,
-            }
-            for one in self.judges
-        ]
+        found = []
+        for one in self.judges:
+            row = {"judge": one.name, "consistent": one.consistent, "interval": one.interval}
+            if one.first_share is not _NOT_SWAPPED:
+                row |= {"first_share": one.first_share, "first_interval": one.first_interval}
+                row |= {"lean": one.lean, "p": one.p_value, "ties": one.ties}
+            found.append(row | {"best_accuracy": one.best_accuracy, "items": one.n_items})
+        return found
 
     def units(self) -> Mapping[str, Unit]:
         """Return what the columns of `rows` measure."""
@@ -358,29 +318,14 @@ class OrderResult(Result):
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the share of same answers, and that of leans to the first place, by judge."""
-        found = []
-        for title, value, ends in (
-            ("Does the judge give the same answer again?", "consistent", "interval"),
-            (
-                "Of the answers that moved with the order: share that took the first place",
-                "first_share",
-                "first_interval",
-            ),
-        ):
-            known = [one for one in self.judges if isinstance(getattr(one, ends), Interval)]
-            if not known:
-                continue
-            columns = {
-                "judge": [one.name for one in known],
-                "share": [getattr(one, value) for one in known],
-                "low": [getattr(one, ends).low for one in known],
-                "high": [getattr(one, ends).high for one in known],
-            }
-            roles = {"name": "judge", "x": "share", "low": "low", "high": "high"}
-            found.append(
-                Figure(kind="forest", title=title, columns=columns, roles=roles, unit="share")
-            )
-        return tuple(found)
+        again = [(one.name, "", one.consistent, one.interval) for one in self.judges]
+        first = [(one.name, "", one.first_share, one.first_interval) for one in self.judges]
+        moved = "Of the answers that moved with the order: share that took the first place"
+        found = (
+            forest("Does the judge give the same answer again?", again, value="share"),
+            forest(moved, first, value="share"),
+        )
+        return tuple(figure for figure in found if figure is not None)
 
 
 def self_consistency(votes: Tally, *, repeats: Sequence[str], alpha: float = 0.05) -> OrderResult:
@@ -393,7 +338,7 @@ def self_consistency(votes: Tally, *, repeats: Sequence[str], alpha: float = 0.0
     --------
     >>> votes = Tally.of({"run1": [0, 0, 1, 1], "run2": [0, 0, 1, 0], "run3": [0, 0, 1, 1]})
     >>> found = self_consistency(votes, repeats=["run1", "run2", "run3"])
-    >>> found.consistent, round(found.best_accuracy, 3)
+    >>> found.judges[0].consistent, round(found.judges[0].best_accuracy, 3)
     (0.75, 0.917)
     """
     if len(repeats) < 2:

@@ -13,9 +13,7 @@ from tallystick.stats.adverse_binary import Population
 from tallystick.stats.latent_checks import Misfit, misfit
 from tallystick.stats.latent_model import LatentFit
 from tallystick.table import Tally
-from tallystick.table.cells import Label
 from tallystick.table.panel import Floats, Panel
-from tallystick.table.words import PASS_FAIL, as_word
 from tallystick.verbs.judge.agreement import panel_agreement
 from tallystick.verbs.judge.few_labels import label_scores, labels_needed_first
 from tallystick.verbs.judge.label_free import (
@@ -32,7 +30,6 @@ from tallystick.verbs.judge.question import Known, Ranges, check_ranges
 from tallystick.verbs.judge.result import (
     AgreementTable,
     JudgeResult,
-    JudgeScore,
     LabelScore,
 )
 from tallystick.verbs.judge.verdict import (
@@ -72,7 +69,6 @@ def grade(
     known: Known | None = None,
     alpha: float = 0.05,
     population: Population | None = None,
-    certified: bool = False,
     rng: Rng = 0,
 ) -> JudgeResult:
     """Grade judges by the strongest thing that the table allows.
@@ -97,8 +93,6 @@ def grade(
         One minus the level.
     population
         With labels: ``these`` items or ``new`` ones. None: these, and new once all are labelled.
-    certified
-        Exact intervals from labels instead of approximate, shorter ones.
     rng
         For the refits that test the model, and for the part of a large table that models see.
 
@@ -125,7 +119,6 @@ def grade(
             prevalence=prevalence,
             alpha=alpha,
             population=population,
-            certified=certified,
             posterior=_consensus(found, blind),
             rng=rng,
         )
@@ -153,7 +146,7 @@ def grade(
     agreement = panel_agreement(panel, alpha=alpha)
     part = "" if found.sample is blind else fitted_to_part(round(found.sample.n), round(blind.n))
     return replace(
-        with_rates(result, panel, agreement),
+        _with_kappa(result, agreement),
         needed=needed,
         labels_needed=forecast,
         warnings=_warnings(result, panel, truth),
@@ -244,44 +237,12 @@ def _within_logic(result: JudgeResult, logic: Logic) -> JudgeResult:
     return replace(result, judges=tuple(scores))
 
 
-def with_rates(result: JudgeResult, panel: Panel, agreement: AgreementTable | None) -> JudgeResult:
-    """Return the result with the rates by their usual names where there are two labels, and kappa
-    with the truth where labels are grades.
-    """
-    place = positive_of(panel.classes)
+def _with_kappa(result: JudgeResult, agreement: AgreementTable | None) -> JudgeResult:
+    """Return the result with kappa against the truth, where labels are grades."""
     truth = () if agreement is None else agreement.with_truth
     kappa = {one.a: one.weighted_kappa for one in truth}
-
-    def named(score: JudgeScore) -> JudgeScore:
-        score = replace(score, weighted_kappa=kappa.get(score.name))
-        if place is None:
-            return score
-        both = [score.per_label.get(panel.keys[c]) for c in (place, 1 - place)]
-        return replace(score, tpr=both[0], tnr=both[1])
-
-    positive = None if place is None else panel.keys[place]
-    return replace(result, judges=tuple(map(named, result.judges)), positive=positive)
-
-
-def positive_of(classes: tuple[Label, ...]) -> int | None:
-    """Return which of two labels is the positive one; None for more labels.
-
-    Words such as pass, yes and good decide; else the last label in canonical order, so that 1 is
-    positive and 0 is not.
-
-    >>> positive_of(("fail", "pass")), positive_of(("bad", "good")), positive_of((0, 1))
-    (1, 1, 1)
-    >>> positive_of(("correct", "wrong")), positive_of(("a", "b", "c")) is None
-    (0, True)
-    """
-    if len(classes) != 2:
-        return None
-    words = [as_word(label) for label in classes]
-    for family in PASS_FAIL:
-        values = [None if word is None else family.get(word) for word in words]
-        if values in ([1.0, 0.0], [0.0, 1.0]):
-            return values.index(1.0)
-    return 1
+    judges = (replace(one, weighted_kappa=kappa.get(one.name)) for one in result.judges)
+    return replace(result, judges=tuple(judges))
 
 
 # Warnings, in the order of what a reader would do about them.

@@ -11,7 +11,7 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import NotIdentifiable
-from tallystick.results import Unknown
+from tallystick.results import Interval, Unknown
 from tallystick.stats.latent_calibrate import calibrate, cross_fitted, expected_calibration_error
 from tallystick.stats.latent_checks import CROWD, Misfit, misfit
 from tallystick.stats.latent_headline import (
@@ -101,14 +101,26 @@ def _score(blind: Panel, found: Headline, j: int) -> JudgeScore:
     if not np.isfinite(right):
         silent = Unknown(f"{name} shares no item with another judge")
         score = replace(score, accuracy=silent, range=silent)
-    if not blind.extras:
+    return with_answers(score, blind, j)
+
+
+def with_answers(score: JudgeScore, panel: Panel, j: int) -> JudgeScore:
+    """Return the score with the share of possible votes, and accuracy among them; as it is if all
+    votes are possible.
+
+    On these items the share is known, so dividing both ends of an interval by it is exact.
+    """
+    if not panel.extras:
         return score
-    answered = float(blind.answered_share[j])
-    never = Unknown(f"{name} never answers")
-    when = right / answered if np.isfinite(right) and answered > 0 else never
-    return replace(
-        score, answered=answered, when_answered=Share(estimate=when, interval=NO_INTERVAL)
-    )
+    share = float(panel.answered_share[j])
+    if not share or not isinstance(score.accuracy, float):
+        nothing = Share.unknown("no labelled item has an answer of this judge")
+        return replace(score, answered=share, when_answered=nothing)
+    ends = score.interval
+    if isinstance(ends, Interval):
+        ends = replace(ends, low=min(1.0, ends.low / share), high=min(1.0, ends.high / share))
+    right = Share(estimate=min(1.0, score.accuracy / share), interval=ends)
+    return replace(score, answered=share, when_answered=right)
 
 
 # What votes alone say, fitted once: the label-free headline, its misfit, the support.

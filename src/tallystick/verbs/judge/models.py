@@ -6,13 +6,13 @@ all judges share fits the votes perfectly.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import get_args
 
 import numpy as np
 
-from tallystick.errors import InputError, NotIdentifiable
+from tallystick.errors import NotIdentifiable
 from tallystick.papers.noisy_judges import majority_scores, majority_shares
 from tallystick.papers.noisy_judges.trio_quadratic import (
     Trios,
@@ -28,10 +28,9 @@ from tallystick.stats.latent_model import LatentFit, LatentOptions, as_votes, fi
 from tallystick.table import Tally
 from tallystick.table.cells import Label
 from tallystick.table.panel import Floats, Panel
-from tallystick.verbs.judge.label_free import item_support, support_by_shares
-from tallystick.verbs.judge.question import Known, Ranges, check_ranges, known_table
+from tallystick.verbs.judge.label_free import item_support, support_by_shares, with_answers
+from tallystick.verbs.judge.question import Known, Ranges, check_ranges, known_confusions
 from tallystick.verbs.judge.result import (
-    Alarm,
     JudgeResult,
     JudgeScore,
     LabelScore,
@@ -41,7 +40,6 @@ from tallystick.verbs.judge.result import (
 )
 from tallystick.verbs.judge.verdict import (
     ALWAYS_LOOKS_RIGHT,
-    BETTER,
     BETTER_THAN_CHANCE,
     INDEPENDENCE,
     MAJORITY,
@@ -51,21 +49,20 @@ from tallystick.verbs.judge.verdict import (
     SHARED_BIAS,
     as_stated,
     failed_trios,
-    few_for_majority,
     hardly_better,
     known_judges,
     logic_needs_range,
     of_baseline,
     picked_by,
-    picks_no_branch,
     range_contradicted,
-    tied_items,
     trios_contradict,
 )
 
 _FAILED = get_args(TrioStatus)[1:]
 _MOST_ROOTS = 20
 _HARDLY = 0.05
+_FAR = 0.05
+"""A share without an interval that is so far outside a given range contradicts it."""
 _SLACK = 1e-9
 _SEEN = 1e-6
 """Items of a label below which its rate rests on nothing."""
@@ -104,20 +101,14 @@ def majority(
     whole = mass.sum(axis=1)
     overall = np.divide(right.sum(axis=1), whole, out=empty[:, 0].copy(), where=whole > 0)
     shares = majority_shares(panel.codes, n_labels=panel.n_classes)
-    said = (panel.codes >= 0).any(axis=1)
-    total = float(panel.counts[said].sum())
-    tied = float(panel.counts @ (said & (shares.max(axis=1) < 1)))
-
-    warnings = [ALWAYS_LOOKS_RIGHT]
-    warnings += [tied_items(tied, total)] if tied else []
-    warnings += [few_for_majority(len(panel.names))] if len(panel.names) < 3 else []
+    total = float(panel.counts[(panel.codes >= 0).any(axis=1)].sum())
     scores = _scores(panel, overall, rates, "no majority where {} votes")
     return JudgeResult(
         verdict=of_baseline(scores, "the majority were always right", "Nothing here tests that."),
         decision="undecided",
         n_items=round(panel.n),
         assumptions=(MAJORITY,),
-        warnings=tuple(warnings),
+        warnings=(ALWAYS_LOOKS_RIGHT,),
         method="majority",
         judges=scores,
         prevalence=_prevalence(panel, panel.counts @ shares / total),
@@ -229,13 +220,16 @@ def independent(
         verdict=of_baseline(scores, "errors were independent", doubt),
         decision="undecided",
         n_items=round(panel.n),
-        assumptions=(INDEPENDENCE, BETTER if first is None else picked_by(prevalence or {})),
+        assumptions=(
+            INDEPENDENCE,
+            BETTER_THAN_CHANCE if first is None else picked_by(prevalence or {}),
+        ),
         warnings=(SHARED_BIAS,),
         method="independent",
         judges=scores,
         prevalence=_prevalence(panel, shares),
         solutions=solutions,
-        alarms=(*alarms, *_unpicked(solutions, first, panel)),
+        alarms=tuple(alarms),
         trios=counts,
     )
     return held_to_range(result, panel, prevalence)
@@ -283,14 +277,17 @@ def held_to_range(result: JudgeResult, panel: Panel, prevalence: Ranges | None) 
     """Return *result* with an alarm and a warning for every label whose share contradicts its given
     range.
 
-    It contradicts if its interval misses the range, or its estimate does and there is no interval.
+    It contradicts if its interval misses the range, or its estimate does by far and there is no
+    interval.
     """
     alarms = []
     for c, (low, high) in check_ranges(prevalence, panel).items():
         share = result.prevalence.get(panel.keys[c])
         if share is None or not isinstance(share.estimate, float):
             continue
-        ends = share.interval if isinstance(share.interval, Interval) else (share.estimate,) * 2
+        ends: tuple[float, ...] = (share.estimate - _FAR, share.estimate + _FAR)
+        if isinstance(share.interval, Interval):
+            ends = tuple(share.interval)
         if max(ends) < low - _SLACK or min(ends) > high + _SLACK:
             alarms.append(range_contradicted(panel.keys[c], (low, high), result.method, share))
     return replace(
@@ -298,16 +295,6 @@ def held_to_range(result: JudgeResult, panel: Panel, prevalence: Ranges | None) 
         alarms=(*result.alarms, *alarms),
         warnings=(*map(logic_needs_range, alarms), *result.warnings),
     )
-
-
-def _unpicked(
-    solutions: Sequence[Solution], ends: tuple[float, float] | None, panel: Panel
-) -> tuple[Alarm, ...]:
-    """Return an alarm if the range was to pick one of two mirror points, and neither lies in it."""
-    shares = [float(one.prevalence[panel.keys[0]]) for one in solutions]  # type: ignore[arg-type]
-    if ends is None or any(ends[0] - _SLACK <= one <= ends[1] + _SLACK for one in shares):
-        return ()
-    return (picks_no_branch(shares, panel.keys[0]),)
 
 
 # Dawid-Skene: any number of judges, labels and gaps, by likelihood.
@@ -360,7 +347,7 @@ def dawid_skene(
 def fit_panel(panel: Panel, *, known: Known | None = None) -> LatentFit:
     """Fit the latent-class model to votes alone."""
     sizes = {"n_classes": panel.n_classes, "n_votes": len(panel.labels)}
-    options = LatentOptions(confusion=_confusions(known, panel)) if known else LatentOptions()
+    options = LatentOptions(confusion=known_confusions(known, panel)) if known else LatentOptions()
     try:
         if panel.extras:  # one pseudo-vote per row: a judge may never have cast an extra vote
             return fit_plain(as_votes(panel.codes, panel.counts, **sizes), panel.n_classes)
@@ -408,38 +395,3 @@ def dawid_skene_result(panel: Panel, fitted: LatentFit, *, known: Known | None) 
         votes=panel.votes,
         learnt=item_support(panel, support_by_shares(panel)).columns,
     )
-
-
-def with_answers(score: JudgeScore, panel: Panel, j: int) -> JudgeScore:
-    """Return the score with the share of possible votes, and accuracy among them; as it is if all
-    votes are possible.
-
-    On these items the share is known, so dividing both ends of an interval by it is exact.
-    """
-    if not panel.extras:
-        return score
-    share = float(panel.answered_share[j])
-    if not share or not isinstance(score.accuracy, float):
-        nothing = Share.unknown("no labelled item has an answer of this judge")
-        return replace(score, answered=share, when_answered=nothing)
-    ends = score.interval
-    if isinstance(ends, Interval):
-        ends = replace(ends, low=min(1.0, ends.low / share), high=min(1.0, ends.high / share))
-    right = Share(estimate=min(1.0, score.accuracy / share), interval=ends)
-    return replace(score, answered=share, when_answered=right)
-
-
-def _confusions(known: Known, panel: Panel) -> Mapping[int, Floats]:
-    """Return what is known as matrices: a wrong vote falls evenly on the other labels."""
-    table, n_classes = known_table(known, panel), panel.n_classes
-    found: dict[int, Floats] = {}
-    for j in [panel.names.index(name) for name in known]:
-        if not np.isfinite(table[j]).all():
-            raise InputError(
-                f"known: give the accuracy of {panel.names[j]!r} on every label of"
-                f" {list(panel.classes)}"
-            )
-        matrix = np.repeat(((1 - table[j]) / (n_classes - 1))[:, None], n_classes, axis=1)
-        np.fill_diagonal(matrix, table[j])
-        found[j] = matrix
-    return found

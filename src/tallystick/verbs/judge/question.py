@@ -14,7 +14,6 @@ from tallystick._rng import Rng, as_rng
 from tallystick.errors import FileError, InputError
 from tallystick.table import Demo, Label, Question, option
 from tallystick.table.capability import draw_answers, draw_truth
-from tallystick.table.cells import identity
 from tallystick.table.panel import Panel
 
 Ranges: TypeAlias = Mapping[Label, tuple[float, float]]
@@ -32,7 +31,6 @@ METHODS = (*GRADING, "position-bias", "self-consistency")
 _USES: Mapping[str, tuple[str, ...]] = {
     "prevalence": ("evaluate", "independent", "logical"),
     "known": ("evaluate", "dawid-skene"),
-    "certified": ("evaluate",),
     "population": ("evaluate",),
     "recorded": ("position-bias",),
 }
@@ -60,9 +58,6 @@ class JudgeQuestion(Question):
     known: Path | Known | None = option(
         None, "JSON file with the accuracy of judges that you know: {judge: {label: accuracy}}."
     )
-    certified: bool = option(
-        False, "Exact intervals from labels instead of shorter approximate ones."
-    )
     population: str | None = option(
         None,
         "Speak of these items, or of new items like them. Default: these, and new once every vote"
@@ -76,11 +71,6 @@ class JudgeQuestion(Question):
     )
     window: int | None = option(
         None, "Also evaluate every N items in order, and watch for changes.", low=1
-    )
-    block: int = option(
-        25,
-        "Items per block of the change test; at least four times the length of bursts.",
-        low=2,
     )
     state: Path | None = option(
         None,
@@ -156,44 +146,44 @@ def check_ranges(prevalence: Ranges | None, panel: Panel) -> dict[int, tuple[flo
     """Return prevalence ranges by label code; refuse what is no range, no label, or impossible
     together.
     """
-    code = {identity(label): i for i, label in enumerate(panel.classes)}
     found: dict[int, tuple[float, float]] = {}
     for label, (low, high) in (prevalence or {}).items():
-        if identity(label) not in code:
-            raise InputError(
-                f"prevalence names label {label!r}, which is not one of {list(panel.classes)}"
-            )
+        code = _code(label, panel.keys, "prevalence")
         if not 0 <= low <= high <= 1 or high == 0 or low == 1:
             raise InputError(
                 f"prevalence of {label!r} must be a range within (0, 1), got {low!r},{high!r}"
             )
-        found[code[identity(label)]] = (float(low), float(high))
+        found[code] = (float(low), float(high))
     every = [found.get(c, (0.0, 1.0)) for c in range(len(panel.classes))]
     if sum(low for low, _ in every) > 1 + 1e-12 or sum(high for _, high in every) < 1 - 1e-12:
         raise InputError(f"prevalence ranges {dict(prevalence or {})!r} cannot add up to 1")
     return found
 
 
-def known_table(known: Known, panel: Panel) -> np.typing.NDArray[np.float64]:
-    """Return judges x labels of known accuracies, NaN where not given; refuse strangers by name."""
-    table = np.full((len(panel.names), len(panel.classes)), np.nan)
-    code = {identity(label): c for c, label in enumerate(panel.classes)}
+def known_confusions(known: Known, panel: Panel) -> dict[int, np.typing.NDArray[np.float64]]:
+    """Return what is known as matrices by judge: a wrong vote falls evenly on the other labels."""
+    found = {}
     for judge, parts in known.items():
-        if judge not in panel.names:
+        j = _code(judge, panel.names, "known")
+        given = {_code(label, panel.keys, "known"): value for label, value in parts.items()}
+        right = np.array([given.get(c, np.nan) for c in range(panel.n_classes)])
+        if not ((right >= 0) & (right <= 1)).all():
             raise InputError(
-                f"known names {judge!r}, which is not one of the judges {list(panel.names)}"
+                f"known: give the accuracy of {judge!r} on every label of {list(panel.classes)},"
+                f" from 0 to 1, got {dict(parts)!r}"
             )
-        for label, value in parts.items():
-            if identity(label) not in code:
-                raise InputError(
-                    f"known: judge {judge!r} has label {label!r}, not one of {list(panel.classes)}"
-                )
-            if not 0 <= value <= 1:
-                raise InputError(
-                    f"known: accuracy of {judge!r} on {label!r} must be in [0, 1], got {value!r}"
-                )
-            table[panel.names.index(judge), code[identity(label)]] = value
-    return table
+        wrong = (1 - right) / (panel.n_classes - 1)
+        found[j] = np.where(np.eye(panel.n_classes) > 0, right[:, None], wrong[:, None])
+    return found
+
+
+def _code(given: Any, names: tuple[str, ...], option: str) -> int:
+    """Return the place of a name, which may be a label that is no text."""
+    if str(given) not in names:
+        raise InputError(
+            f"{option} names {given!r}, which is not one of {', '.join(sorted(names)[:12])}"
+        )
+    return names.index(str(given))
 
 
 # A table for the demonstration: five language models judge the answers of a chat bot.

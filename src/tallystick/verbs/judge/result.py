@@ -70,9 +70,6 @@ class JudgeScore:
     answered, when_answered
         Where some votes can never be true (tie, refusal): the share of its votes that are possible
         labels, and the share of these that are right. None where every vote is a possible label.
-    tpr, tnr
-        With two labels: the true positive rate (on items of the positive label) and the true
-        negative rate. None otherwise.
     """
 
     name: str
@@ -86,8 +83,6 @@ class JudgeScore:
     weighted_kappa: Share | None = None
     answered: float | None = None
     when_answered: Share | None = None
-    tpr: LabelScore | None = None
-    tnr: LabelScore | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,8 +236,6 @@ class JudgeResult(Result):
         How well the probabilities of ``--items-out`` are calibrated; without 20 labels the reason.
     never_true
         Votes that count as answers but can never be true.
-    positive
-        The label that the true positive rate is about, where there are two.
     left_out
         What was fitted to a random part of the items, in words; empty if nothing was.
     windows
@@ -254,7 +247,7 @@ class JudgeResult(Result):
     """
 
     verb: ClassVar[str] = "judge"
-    schema: ClassVar[int] = 2
+    schema: ClassVar[int] = 3
 
     method: str
     judges: tuple[JudgeScore, ...]
@@ -274,7 +267,6 @@ class JudgeResult(Result):
         default=_NO_LABELS, metadata={"doubted": _NOT_DRAWN}
     )
     never_true: tuple[str, ...] = ()
-    positive: str | None = None
     left_out: str = ""
     windows: tuple[Mapping[str, Any], ...] = ()
     votes: Tally | None = field(default=None, repr=False, metadata={"private": True})
@@ -342,9 +334,9 @@ class JudgeResult(Result):
         ]
         shares = [(key, "", one.estimate, one.interval) for key, one in self.prevalence.items()]
         found = (
-            _forest("Share of votes that are right", overall),
-            _forest("The same by true label", by_label),
-            _forest(_SHARES, shares, name="label", value="share"),
+            forest("Share of votes that are right", overall),
+            forest("The same by true label", by_label),
+            forest(_SHARES, shares, name="label", value="share"),
             self._over_windows(),
         )
         return tuple(figure for figure in found if figure is not None)
@@ -424,13 +416,14 @@ def _ends(score: JudgeScore) -> Range:
     return Interval(*score.range, guarantee="under", assumption="this panel is like others")
 
 
-def _forest(
+def forest(
     title: str,
     cells: Sequence[tuple[str, str, Number, Range]],
     *,
     name: str = "judge",
     value: str = "accuracy",
 ) -> Figure | None:
+    """Return estimates with their ends as a picture: cells of name, group, number and ends."""
     known = [cell for cell in cells if isinstance(cell[2], float) or isinstance(cell[3], Interval)]
     if not known:
         return None
@@ -452,7 +445,7 @@ def _forest(
 
 
 def _judges(result: JudgeResult) -> Section:
-    from tallystick.verbs.judge.verdict import label_lines, rate_names
+    from tallystick.verbs.judge.verdict import label_lines
 
     labels = [label for score in result.judges for label in score.per_label]
     units: dict[str, Unit] = dict.fromkeys(("accuracy", "answered", "when answered"), "share")
@@ -471,7 +464,7 @@ def _judges(result: JudgeResult) -> Section:
         rows=[_unfolded(score) for score in result.judges],
         units=units,
         figures=tuple(one for one in result.figures()[1:] if one.title == "The same by true label"),
-        notes=(*label_lines(result), *rate_names(result)),
+        notes=tuple(label_lines(result)),
     )
 
 
@@ -512,7 +505,7 @@ def _labels(result: JudgeResult) -> Section:
 
 
 def _agreement(result: JudgeResult, table: AgreementTable) -> Section:
-    from tallystick.verbs.judge.verdict import agreement_lines, calibration_lines
+    from tallystick.verbs.judge.verdict import agreement_lines
 
     first, *rest = agreement_lines(result)
     return Section(
@@ -531,5 +524,5 @@ def _agreement(result: JudgeResult, table: AgreementTable) -> Section:
             for row in (*table.with_truth, *table.pairs)
         ],
         units={"agree": "share"},
-        notes=(*rest, *calibration_lines(result)),
+        notes=tuple(rest),
     )

@@ -20,7 +20,6 @@ from tallystick.results import (
     number_interval,
     percent,
     percent_interval,
-    points,
 )
 from tallystick.verbs.judge.result import (
     Alarm,
@@ -50,7 +49,6 @@ INDEPENDENCE = "judges err independently given the true label"
 MAJORITY = "the majority is right on every item"
 RANDOM = "labelled items were drawn at random, whatever their votes"
 NEW_SAMPLE = "items are a random sample of those that matter"
-SUMS_OF_WEIGHTS = "the tally holds sums of weights, so n_items is their total and no number of rows"
 SHARED_BIAS = (
     "a bias that all judges share leaves no trace in their votes: no label-free method can see it"
 )
@@ -71,7 +69,6 @@ NOT_CALIBRATED = Unknown(
     " its calibration error was 12 points on average and 28 at worst"
 )
 GIVEN_RANGE = "the prevalence lies in the given range"
-BETTER = "judges are better than chance taken together (the other point is its mirror)"
 BETTER_THAN_CHANCE = "the judges, taken together, are better than chance"
 MISSING_SAY_NOTHING = "a vote is not missing because it would be right or wrong"
 NEVER_RIGHT = "votes that can never be true count as votes, and as not right"
@@ -407,21 +404,6 @@ def failed_trios(failed: int, trios: int, modes: Mapping[str, int]) -> Alarm:
     )
 
 
-def picks_no_branch(shares: Sequence[float], label: str) -> Alarm:
-    """Return the alarm that a given range contains neither of two mirror points."""
-    told = " and ".join(percent(share) for share in shares)
-    return Alarm(
-        name="prevalence picks no branch",
-        proves=(
-            f"neither mirror point ({told} of {label}) lies in the given range of prevalence, so it"
-            " picked none: the one on which judges are better than chance is shown"
-        ),
-        does_not_prove=(
-            "that the range is wrong: the points have sampling error and rest on independent errors"
-        ),
-    )
-
-
 def range_contradicted(label: str, ends: tuple[float, float], method: str, share: Share) -> Alarm:
     """Return the alarm that the data contradict a given prevalence."""
     return Alarm(
@@ -446,19 +428,6 @@ def proved(alarm: Alarm) -> str:
 def logic_needs_range(alarm: Alarm) -> str:
     """Warn that bounds by logic rest on a range that the data contradict."""
     return f"{alarm.proves}; bounds by logic hold only if the range is right"
-
-
-def tied_items(tied: float, total: float) -> str:
-    """Warn of items without a clear majority."""
-    return (
-        f"{count(round(tied))} of {count(round(total))} items are tied: each tied label counts in"
-        " equal parts"
-    )
-
-
-def few_for_majority(judges: int) -> str:
-    """Warn of a majority of one or two."""
-    return f"{in_words(judges)} judge(s) have no majority worth the name: three are the least"
 
 
 def hardly_better(mean: float) -> str:
@@ -535,8 +504,6 @@ def more_lines(result: JudgeResult) -> list[str]:
         *share_lines(result),
         *label_lines(result),
         *agreement_lines(result),
-        *rate_names(result),
-        *calibration_lines(result),
         *([result.left_out[0].upper() + result.left_out[1:] + "."] if result.left_out else []),
     ]
     for window in result.windows:
@@ -563,25 +530,13 @@ def share_lines(result: JudgeResult) -> list[str]:
 
 
 def label_lines(result: JudgeResult) -> list[str]:
-    """Say how many more labels would help, and what those there are worth."""
-    forecast = result.labels_needed
-    if forecast is None or not forecast.left:
-        return []
-    parts = []
-    if forecast.precision:
-        parts.append(f"about {count(forecast.precision)} more give each judge ± 5 points")
-    elif result.n_labels:
-        parts.append("every judge is known to ± 5 points")
-    if forecast.leader:
-        parts.append(
-            f"about {count(forecast.leader)} more tell the leader"
-            if forecast.enough
-            else f"all {count(forecast.left)} that are left may be too few to tell the leader"
+    """Say how many more labels make every judge sure, and what those there are worth."""
+    forecast, lines = result.labels_needed, list[str]()
+    if forecast is not None and forecast.left and forecast.precision:
+        lines.append(
+            f"About {count(forecast.precision)} more labels give each judge ± 5 points;"
+            f" {count(forecast.left)} items are unlabelled."
         )
-    elif forecast.leader is None and result.rivals:
-        parts.append("no forecast says how many tell the leader")
-    told = "; ".join(parts)
-    lines = [f"Labels: {told}. {count(forecast.left)} items are unlabelled."] if parts else []
     worth = result.labels_worth
     if isinstance(worth, float) and worth > 1.05 * result.n_labels > 0:
         lines.append(
@@ -611,27 +566,3 @@ def _coefficient(share: Share) -> str:
     if not isinstance(share.interval, Interval):
         return f"{share.estimate:.2f}"
     return number_interval(share.estimate, share.interval)
-
-
-def rate_names(result: JudgeResult) -> list[str]:
-    """Name the true positive and the true negative rate."""
-    if result.positive is None or not any(score.tpr for score in result.judges):
-        return []
-    labels = [key for key in result.judges[0].per_label if key != result.positive]
-    other = labels[0] if labels else "the other label"
-    return [
-        f'"right on {result.positive}" is the true positive rate (TPR), "right on {other}" the true'
-        " negative rate (TNR)."
-    ]
-
-
-def calibration_lines(result: JudgeResult) -> list[str]:
-    """Say how well the probabilities of items are calibrated."""
-    check = result.calibration
-    if isinstance(check, Unknown):
-        return []
-    return [
-        f"Item probabilities are off by {points(check.error, sign=False)} on average, measured on"
-        f" {count(check.n_labels)} labels that were left out; perfect ones would show about"
-        f" {points(check.noise_floor, sign=False)}."
-    ]

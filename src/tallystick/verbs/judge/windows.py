@@ -33,6 +33,8 @@ from tallystick.verbs.judge.question import JudgeQuestion
 from tallystick.verbs.judge.result import Alarm, JudgeResult
 
 _VERSION = 1
+_BLOCK = 25
+"""Items per block of the watch: at least four times as many as bursts of like items are long."""
 _MOST_LABELS = 500
 
 
@@ -136,8 +138,6 @@ class Windows:
         A column that is not a judge.
     missing, coerce
         Which cells are no answer, and whether several spellings are one label.
-    block
-        Items per block of the watch; at least four times as many as bursts of like items are long.
     key
         Name of the stream: the same key and votes give the same alarms.
 
@@ -157,7 +157,6 @@ class Windows:
     truth: str | None = None
     missing: tuple[str, ...] = ()
     coerce: bool = False
-    block: int = 25
     key: str = "judge"
     _rows: dict[str, list[Label]] = field(default_factory=dict, repr=False)
     _done: int = 0
@@ -166,7 +165,7 @@ class Windows:
     def __post_init__(self) -> None:
         if self.size < 1:
             raise InputError(f"size must be at least 1 item, got {self.size!r}")
-        self._options()  # checks alpha and block before any work
+        self._options()  # checks alpha before any work
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -181,10 +180,6 @@ class Windows:
         if self._rows and set(columns) != set(self._rows):
             raise InputError(
                 f"a batch has columns {sorted(columns)}, and those before it {sorted(self._rows)}"
-            )
-        if len({len(values) for values in columns.values()}) > 1:
-            raise InputError(
-                f"the columns of a batch have lengths { {k: len(v) for k, v in columns.items()} }"
             )
         for name, values in columns.items():
             self._rows.setdefault(name, []).extend(values)
@@ -236,7 +231,7 @@ class Windows:
             if isinstance(event, Notice):
                 notices.append((event.kind, notice_of(event, names, labels)))
             elif isinstance(event, Naming):
-                told, naming = naming_of(event, names, self.block)
+                told, naming = naming_of(event, names)
                 notices.append(("naming", told))
                 namings.append(naming)
         start = index * self.size
@@ -281,12 +276,7 @@ class Windows:
         return self._watch.update(codes, labels)
 
     def _options(self) -> WatchOptions:
-        return WatchOptions(
-            key=self.key,
-            block=self.block,
-            horizon=max(10_000, self.block),
-            alpha=self.alpha,
-        )
+        return WatchOptions(key=self.key, block=_BLOCK, horizon=10_000, alpha=self.alpha)
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON types, from which :meth:`restore` goes on as if nothing had happened."""
@@ -372,7 +362,6 @@ def evaluate_windows(
         evaluation=evaluation,
         alpha=question.alpha,
         truth=data.roles.truth,
-        block=question.block,
     )
     if question.state is not None:
         load_state(stream, question.state)
@@ -491,9 +480,9 @@ def notice_of(event: Notice, names: Sequence[str], labels: Sequence[Hashable]) -
     return f"{name} began to write {label} ({event.votes} of {event.of} votes)"
 
 
-def naming_of(event: Naming, names: Sequence[str], block: int) -> tuple[str, dict[str, Any]]:
+def naming_of(event: Naming, names: Sequence[str]) -> tuple[str, dict[str, Any]]:
     """Return the final name of what an earlier alarm was about, in words and as JSON types."""
-    item = (event.alarm_block + 1) * block
+    item = (event.alarm_block + 1) * _BLOCK
     cause = _cause(event.explanations, names)
     likely = _short(event.explanations.likely, names)
     told = f"more items have come since the alarm at item {count(item)}. {cause}"
@@ -543,27 +532,18 @@ def _short(one: Explanation | None, names: Sequence[str]) -> str | None:
 # The checkpoint of a stream: one JSON file that survives a restart.
 
 
-def load_state(stream: Windows, path: Path) -> bool:
-    """Let *stream* go on from *path*; return whether there was a state to go on from."""
+def load_state(stream: Windows, path: Path) -> None:
+    """Let *stream* go on from *path*, if there is a state to go on from."""
     if not path.exists():
-        return False
+        return
     try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise FileError(
-            f"--state {path} cannot be read ({error}): name another file to start anew"
-        ) from error
-    if not isinstance(saved, dict):
-        raise FileError(f"--state {path} is not a state of judge: name another file")
-    try:
-        stream.restore(saved)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        stream.restore(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
         raise FileError(
-            f"--state {path} is damaged ({error!r}): name another file to start anew"
+            f"--state {path} cannot be read ({error!r}): name another file to start anew"
         ) from error
-    return True
 
 
 def save_state(stream: Windows, path: Path) -> None:

@@ -39,7 +39,9 @@ ORDER, NOTE, ANSWER, CORRECTION = "order", "note", "answer", "correction"
 _KEY, _SESSION = "tallystick_ask", "tallystick_session"
 
 
-def write_asks(path: str | Path, work: Work, asks: Sequence[Ask], *, tool: Tool | None = None) -> None:
+def write_asks(
+    path: str | Path, work: Work, asks: Sequence[Ask], *, tool: Tool | None = None
+) -> None:
     """Write asks in draw order and without votes: a table to fill in, or tasks for a tool."""
     names = [_shown_name(name) for name in work.session.head.show]
     cells = work.shown(asks)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import median
 from typing import Any, ClassVar
 
 from tallystick.results import (
@@ -48,15 +47,9 @@ def outcome(work: Work, batch: Sequence[Ask] = ()) -> LabelResult:
     widest = max(where.measures, key=_width, default=None)
     readers, noisy = _readers(session, task, where)
     reason = refused(session, where)
+    known = None if reason else widest
     nothing = Unknown(reason or "this question has a verdict and no interval")
-    warnings = warnings_of(
-        where,
-        readers,
-        noisy=noisy,
-        apart=len(session.apart),
-        pending_after=after,
-    )
-    timed = [one.seconds for one in session.answers.values() if one.seconds is not None]
+    few = Unknown("too few labels to forecast from")
     needed = needed_of(where, task)
     verdict = reason or verdict_of(where, task, alpha=session.head.alpha)
     pending = len(session.asks) - len(done)
@@ -67,7 +60,7 @@ def outcome(work: Work, batch: Sequence[Ask] = ()) -> LabelResult:
         needed=needed,
         n_items=task.strata.n_items + len(session.apart),
         assumptions=ASSUMPTIONS,
-        warnings=warnings,
+        warnings=_warnings(where, readers, noisy, apart=len(session.apart), pending_after=after),
         seed=session.head.seed,
         reading=reading_of(replace(work.data, unused=None)),  # texts are shown to people
         session=session.path,
@@ -78,19 +71,16 @@ def outcome(work: Work, batch: Sequence[Ask] = ()) -> LabelResult:
         pending=pending,
         read=where.read.n,
         of=None if widest is None else widest.name,
-        estimate=nothing if widest is None or reason else widest.estimate,
-        interval=nothing if widest is None or reason else widest.interval,
-        anytime_interval=nothing if widest is None or reason else widest.anytime_interval,
+        estimate=nothing if known is None else known.estimate,
+        interval=nothing if known is None else known.interval,
+        anytime_interval=nothing if known is None else known.anytime_interval,
         measures=where.measures,
         winner=where.winner,
-        forecast=Unknown("too few labels to forecast from")
-        if where.forecast is None
-        else where.forecast,
+        forecast=few if where.forecast is None else where.forecast,
         stop=where.stop,
         batch=tuple(_shown_ask(ask) for ask in batch),
         readers=readers,
         labels_apart=len(session.apart),
-        seconds_per_label=median(timed) if timed else Unknown("no label was timed"),
         notes=task.notes,
     )
 
@@ -99,15 +89,7 @@ def _readers(session: Session, task: LabelTask, where: Standing) -> tuple[Reader
     """Return what double reading says, and whether readers are noisier than the precision."""
     if len(session.head.readers) < 2:
         return None, False
-    first, second = session.head.readers[:2]
-    both = [
-        ask.number
-        for ask in session.asks
-        if all(
-            (ask.number, who) in session.answers and not session.answers[ask.number, who].skipped
-            for who in (first, second)
-        )
-    ]
+    both = [ask.number for ask in session.asks if session.read_twice(ask.number)]
     apart = sum(session.disagree(ask) for ask in both)
     if not both:
         none = Unknown("nothing was read twice yet")
@@ -196,12 +178,12 @@ class LabelResult(Result):
         precision, verdict, certain, budget, not-worth-it, or null to go on.
     batch
         The asks that were handed out by this call.
-    readers, labels_apart, seconds_per_label
-        Double reading; labels of unknown origin that are counted apart; the median time of a label.
+    readers, labels_apart
+        Double reading; labels of unknown origin that are counted apart.
     """
 
     verb: ClassVar[str] = "label"
-    schema: ClassVar[int] = SCHEMA + 1
+    schema: ClassVar[int] = SCHEMA + 2
 
     session: str
     question: str
@@ -221,7 +203,6 @@ class LabelResult(Result):
     batch: tuple[Mapping[str, Any], ...] = ()
     readers: Readers | None = None
     labels_apart: int = 0
-    seconds_per_label: float | Unknown = Unknown("no label was timed")
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per number."""
@@ -392,35 +373,31 @@ def _question(session: Session) -> list[str]:
     return [*words, "--truth-file", session.path]
 
 
-def warnings_of(
-    where: Standing, readers: Readers | None, *, noisy: bool, apart: int, pending_after: int
+def _warnings(
+    where: Standing, readers: Readers | None, noisy: bool, *, apart: int, pending_after: int
 ) -> tuple[str, ...]:
     """Return what changes how a sensible reader takes the numbers."""
-    found = []
     skips = int(where.read.skipped.sum())
-    if skips:
-        found.append(
-            f"skipped items: {count(skips)}. They count against the answer both ways, so the"
-            " intervals are wider"
-        )
-    if noisy and readers is not None:
-        found.append(
-            f"readers differ on {count(readers.disagreed)} of {count(readers.twice)} items read"
-            " twice. Their errors are larger than a third of the precision asked: have a third"
-            " reader settle the disagreements"
-        )
-    if readers is not None and readers.unresolved:
-        found.append(
-            f"{count(readers.unresolved)} disagreements are open and count as the average reader"
-        )
-    if apart:
-        found.append(
-            f"{count(apart)} labels of unknown origin are counted apart: they are taken as known,"
-            " and say nothing about the other items"
-        )
-    if pending_after:
-        found.append(
-            f"{count(pending_after)} answers stand after an item without an answer and are not"
-            " counted yet. Answer or skip the items in order"
-        )
-    return tuple(found)
+    twice, disagreed, unresolved = 0, 0, 0
+    if readers is not None:
+        twice, disagreed, unresolved = readers.twice, readers.disagreed, readers.unresolved
+    told = (
+        (skips, "items were skipped. They count against the answer both ways"),
+        (
+            disagreed * noisy,
+            f"of {count(twice)} items that were read twice are disputed. That is more than a third"
+            " of the precision asked: have a third reader settle them",
+        ),
+        (unresolved, "disagreements are open and count as the average reader"),
+        (
+            apart,
+            "labels of unknown origin are counted apart: they are taken as known, and say nothing"
+            " about the other items",
+        ),
+        (
+            pending_after,
+            "answers stand after an item without an answer and are not counted yet. Answer or skip"
+            " the items in order",
+        ),
+    )
+    return tuple(f"{count(n)} {text}" for n, text in told if n)

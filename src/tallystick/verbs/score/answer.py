@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from tallystick._rng import seed_of
 from tallystick.errors import InputError, TallystickError
 from tallystick.results import GateOutcome, Needed, Result, Sentences, Slice, Unknown, parse_gate
-from tallystick.sampling.duels import SessionOrder
 from tallystick.sampling.tasks import random_sample
 from tallystick.table import Capability, Data, Door, Roles, Table, Tally, answered, slice_labels
 from tallystick.table.panel_grades import GradePanel, read_outputs, read_preferences
@@ -24,7 +23,7 @@ from tallystick.verbs.score.judges import (
     judge_rows,
     judges_unknown,
 )
-from tallystick.verbs.score.labelling import labelling, rows_by_item
+from tallystick.verbs.score.labelling import labelling
 from tallystick.verbs.score.pairs import first_grades
 from tallystick.verbs.score.question import ScoreQuestion, cases_of, demo
 from tallystick.verbs.score.result import (
@@ -35,14 +34,13 @@ from tallystick.verbs.score.result import (
     SystemRow,
     checked,
 )
-from tallystick.verbs.score.scored import Scored, breakdown, estimated
+from tallystick.verbs.score.scored import Scored, estimated
 from tallystick.verbs.score.sessions import SessionDraws, needed_draws, session_draws, with_session
 from tallystick.verbs.score.systems import with_mix
 from tallystick.verbs.score.verdict import (
     FROM_ENDS,
     assumptions,
     basis,
-    grade_first,
     grade_next,
     left_out_note,
     preference_sentences,
@@ -57,10 +55,6 @@ from tallystick.verbs.score.verdict import (
 COMPLETE = (
     "every output has a human grade: the doubt is about new items like these (--population these"
     " asks about these alone)"
-)
-TOO_LARGE = (
-    "the rows do not fit into memory (TALLYSTICK_MEMORY), so outputs of one item cannot be put side"
-    " by side"
 )
 
 
@@ -109,7 +103,7 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     lost: Mapping[str, tuple[int, int]] = {}
     mix = question.mix()
     if len(data.roles.systems) == 2:
-        outputs, swaps = read_preferences(data.fetched())
+        outputs, swaps = read_preferences(data)
         kept = np.ones(len(outputs.counts), np.bool_)
         notes = swap_note(swaps)
     else:
@@ -140,35 +134,18 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
         warnings=(*left_out_note(lost), *result.warnings),
         notes=notes,
     )
-    if draws is None:
-        judged = outputs.n_labels and mix is None and not outputs.preferences
-        return with_other_items(result, outputs) if judged else result
-    if data.roles.by is None:
-        return result
-    slice_labels(data)  # refuses more slices than anybody reads
-    return replace(result, slices=session_slices(draws, question))
+    judged = outputs.n_labels and draws is None and mix is None and not outputs.preferences
+    return with_other_items(result, outputs) if judged else result
 
 
 def _read(data: Data, question: ScoreQuestion, *, sliced: bool) -> GradePanel:
-    """Read outputs; a frame of another engine is fetched where items or single rows matter."""
-    roles, reason = data.roles, ""
-    named = (roles.probability, roles.count, question.target_mix)
-    one_by_one = any(named) or question.certified or data.rules.coerce
-    if data.in_engine and (one_by_one or roles.item):
-        try:
-            data = data.fetched()
-        except InputError:
-            if one_by_one:
-                raise
-            reason = TOO_LARGE
-    outputs = read_outputs(
+    return read_outputs(
         data,
         scale=question.scale,
         judge_scale=question.judge_scale,
         turned=question.lower_is_better,
-        sliced=sliced or (data.session is not None and roles.by is not None),
+        sliced=sliced,
     )
-    return replace(outputs, no_items=reason or outputs.no_items)
 
 
 def _check(data: Data, question: ScoreQuestion) -> None:
@@ -347,7 +324,6 @@ def score_outputs(
         judges=judges,
         partial=partial,
         enough=enough,
-        breakdown=() if scored.labelled else breakdown(outputs, scored.judges, units),
         n_labels=outputs.n_labels,
         labels_worth=worth if scored.labelled else Unknown("there are no human grades"),
         population=question.population or "these",
@@ -389,11 +365,10 @@ def _spoken(
         return *without_preferences(rows, unit), False
     first, k = first_grades(outputs, scored.board) if not preferences else None, len(rows)
     if not scored.labelled:
-        text, needed = grade_first(first, k, unit)
-        lost = breakdown(outputs, scored.judges, units)
-        return without_labels(rows, lost, units, following=text), needed, False
+        text, needed = grade_next(first, k, unit)
+        return without_labels(rows, units, following=text), needed, False
 
-    text, needed = grade_next(scored.open_pair(pairs), unit, preferences=preferences)
+    text, needed = grade_next(scored.next_grades(pairs), k, unit)
     if preferences:
         return (
             preference_sentences(rows, pairs, text),
@@ -404,7 +379,7 @@ def _spoken(
     assert known is not None
     settled = len(known.contenders) == 1 or (order is not None and order.winner is not None)
     if needed is None and not settled:
-        text, needed = grade_first(first, k, unit)
+        text, needed = grade_next(first, k, unit)
     said = sentences(rows, pairs, known.claims, units, following=text)
     if order is not None:
         said = with_session(said, order, rows, pairs, units, scored.question.alpha)
@@ -448,7 +423,7 @@ def _criteria(data: Data, question: ScoreQuestion) -> CriteriaResult:
         for text, gate in zip(own_gates, answers[name].gates if own_gates else (), strict=True):
             outcomes[text] = replace(gate, expression=text.strip())
     said = [
-        f"{name}: {one.answer_line if isinstance(one, ScoreResult) else one}"
+        f"{name}: {one.opening.answer if isinstance(one, ScoreResult) else one}"
         for name, one in found.items()
     ]
     every = list(answers.values())
@@ -479,58 +454,3 @@ def _by_criterion(texts: Sequence[str], labels: Sequence[str]) -> dict[str, dict
             )
         found[gate.measure][text] = str(replace(gate, measure="score"))
     return found
-
-
-# Slices of a labelling session: the same draws, read inside each slice.
-#
-# A session was drawn without looking at slices. Inside a stratum every output (or item) was equally
-# likely, so those that fall into a slice are a uniform draw from that part of the stratum, whatever
-# their number. Each slice is therefore scored on the strata cut by the slice, at alpha divided by
-# the number of slices. Its rule of stopping speaks for all items together: inside a slice a session
-# of the goals difference and best orders nobody, and shows how large the differences may be.
-
-
-def session_slices(draws: SessionDraws, question: ScoreQuestion) -> tuple[Slice, ...]:
-    """Answer for every slice of the outputs; blank ones come last, as one slice."""
-    outputs = draws.outputs
-    if outputs.slice is None:
-        return ()
-    codes = [code for code in range(len(outputs.slices)) if (outputs.slice == code).any()]
-    codes += [-1] if (outputs.slice < 0).any() else []
-    asked = replace(question, alpha=question.alpha / max(1, len(codes)))
-    found = []
-    for code in codes:
-        label = None if code < 0 else outputs.slices[code]
-        try:
-            part = _part(draws, np.asarray(outputs.slice == code))
-            found.append(Slice(label, score_outputs(part.outputs, asked, draws=part)))
-        except TallystickError as error:
-            found.append(Slice(label, str(error)))
-    return tuple(found)
-
-
-def _part(draws: SessionDraws, chosen: NDArray[np.bool_]) -> SessionDraws:
-    """Return the draws inside a slice, with no evidence on who is better there."""
-    outputs = draws.outputs.part(chosen)
-    return replace(
-        draws,
-        outputs=outputs,
-        stratum=draws.stratum[chosen],
-        drawn=draws.drawn[chosen],
-        apart=draws.apart[chosen],
-        rows=None if draws.rows is None else rows_by_item(outputs),
-        order=None if draws.order is None else _no_order(draws.order),
-    )
-
-
-def _no_order(order: SessionOrder) -> SessionOrder:
-    return replace(
-        order,
-        winner=None,
-        certain=False,
-        live=np.ones_like(order.live),
-        p_values=np.ones_like(order.p_values),
-        left=0,
-        missing=None,
-        best=None,
-    )

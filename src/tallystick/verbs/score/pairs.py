@@ -388,79 +388,58 @@ def ranked(
 
 
 @dataclass(frozen=True, kw_only=True)
-class FirstGrades:
-    """The first outputs to grade, where too few are graded for a forecast.
+class NextGrades:
+    """Which outputs people should grade next.
 
     Parameters
     ----------
     items
-        How many outputs of each system should have a grade.
-    grades
-        How many of these have none yet.
-    shared
-        Whether they are to be on the same items for every system.
-    begun
-        Whether some of them have a grade already.
-    short
-        Whether some system has fewer outputs than *items*.
-    """
-
-    items: int
-    grades: int
-    shared: bool
-    begun: bool
-    short: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class SettlePlan:
-    """What to grade more for the two systems of a pair.
-
-    Parameters
-    ----------
-    items
-        Items that get a grade of both.
+        Items that get a grade of all systems (or of *pair*); outputs of each system where they are
+        not *shared*.
     grades, low, high
-        Outputs to grade for that: the best guess and what is plausible. Outputs that have a grade
-        are not counted.
+        Outputs to grade for that, without those that have a grade already: the best guess, and
+        what is plausible.
     most
         How many items there are.
+    pair
+        The two systems that it settles; None for the first grades of all systems.
     enough
-        False where all of them may not be enough.
+        False where all items may not be enough to settle the pair.
     """
 
     items: int
     grades: int
-    low: int
-    high: int
-    most: int
-    enough: bool
+    low: int = 0
+    high: int = 0
+    most: int = 0
+    pair: tuple[str, str] | None = None
+    shared: bool = True
+    enough: bool = True
 
 
-def first_grades(outputs: GradePanel, board: SystemBoard | None) -> FirstGrades | None:
+def first_grades(outputs: GradePanel, board: SystemBoard | None) -> NextGrades | None:
     """Return the first outputs to grade; None where enough of them have a grade.
 
     *board* holds the outputs of all systems. Where items are not known, or the systems were run on
     different ones, every system gets grades of its own.
     """
-    sizes, graded = outputs.sizes, outputs.labels
+    sizes = outputs.sizes
     items = min(FIRST, int(sizes.min()))
     missing = None if board is None else board.ungraded(items)
-    if missing:
-        begun = missing < items * len(sizes)
-        return FirstGrades(items=items, grades=missing, shared=True, begun=begun)
-    if missing == 0:
-        return None
-    items = min(FIRST, int(sizes.max()))
-    missing = int(np.maximum(0, np.minimum(items, sizes) - graded).sum())
-    short, begun = bool(sizes.min() < items), bool(graded.any())
-    plan = FirstGrades(items=items, grades=missing, shared=False, begun=begun, short=short)
-    return plan if missing else None
+    shared = missing is not None
+    if missing is None:
+        items = min(FIRST, int(sizes.max()))
+        missing = int(np.maximum(0, np.minimum(items, sizes) - outputs.labels).sum())
+    return NextGrades(items=items, grades=missing, shared=shared) if missing else None
 
 
-def settle_plan(
-    sizes: Sequence[float], pair: SystemPair, most: int, ungraded: Callable[[int], int | None]
-) -> SettlePlan | None:
+def settling(
+    sizes: Sequence[float],
+    pair: SystemPair,
+    names: tuple[str, str],
+    most: int,
+    ungraded: Callable[[int], int | None],
+) -> NextGrades | None:
     """Return what would settle a pair if its difference is what it looks like.
 
     None where nothing can be forecast: no common labels, no difference at all, or nothing left to
@@ -470,8 +449,8 @@ def settle_plan(
     ----------
     sizes
         Labels that settle it: if errors are smaller than they look, as large, and larger.
-    pair, most
-        The pair, and how many items there are.
+    pair, names, most
+        The pair, its systems, and how many items there are.
     ungraded
         How many outputs have to be graded until so many items have a grade of both systems.
     """
@@ -480,16 +459,21 @@ def settle_plan(
     # What was graded did not settle it, so a forecast of fewer labels than that is not believed.
     least = min(1.1 * pair.common, most)
     low, guess, high = (max(min(size, most), least) for size in sizes)
-    # With 95% of all items graded the pair is as good as known, settled or not.
-    enough = guess < 0.95 * most
-
     spread, middle = label_range(low, high, most), label_range(guess, guess, most)
     items = [max(n or most, pair.common + 1) for n in (spread.low, middle.high, spread.high)]
     few, grades, many = (ungraded(min(n, most)) for n in items)
     if not few or not grades or not many:
         return None
-    more = min(items[1], most) - pair.common
-    return SettlePlan(items=more, grades=grades, low=few, high=many, most=most, enough=enough)
+    return NextGrades(
+        items=min(items[1], most) - pair.common,
+        grades=grades,
+        low=few,
+        high=many,
+        most=most,
+        pair=names,
+        # With 95% of all items graded the pair is as good as known, settled or not.
+        enough=guess < 0.95 * most,
+    )
 
 
 def spreads(question: ScoreQuestion) -> tuple[float, ...]:

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, ClassVar, Literal
 
 from tallystick.errors import InputError
 from tallystick.results import (
+    SCHEMA,
     Claims,
     Figure,
     Gate,
@@ -28,7 +30,6 @@ from tallystick.results import (
     percent_interval,
     points,
     points_interval,
-    shown_difference,
 )
 from tallystick.stats.certified import LabelRange
 
@@ -159,16 +160,6 @@ class Partial:
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeBreakdown:
-    """Without human grades: *a* leads *b* unless the judges err on more than *error* of each."""
-
-    a: str
-    b: str
-    lead: float
-    error: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class ScoreResult(Result):
     """How good the systems are; the verb ``score``.
 
@@ -187,8 +178,6 @@ class ScoreResult(Result):
         Judges that treat a system differently.
     enough
         The judge that would be enough alone, None if none would.
-    breakdown
-        Without human grades: how wrong the judges would have to be.
     n_labels
         Human grades.
     labels_worth
@@ -206,6 +195,7 @@ class ScoreResult(Result):
     """
 
     verb: ClassVar[str] = "score"
+    schema: ClassVar[int] = SCHEMA + 1
 
     systems: tuple[SystemRow, ...]
     pairs: tuple[SystemPairRow, ...] | Unknown
@@ -214,7 +204,6 @@ class ScoreResult(Result):
     judges: tuple[JudgeRow, ...]
     partial: tuple[Partial, ...] = ()
     enough: str | None = None
-    breakdown: tuple[JudgeBreakdown, ...] = ()
     n_labels: int = 0
     labels_worth: float | Unknown = 0.0
     population: str = "these"
@@ -273,9 +262,15 @@ class ScoreResult(Result):
 
     def folds(self) -> tuple[Section, ...]:
         """Return what a page unfolds: systems, pairs and judges."""
-        from tallystick.verbs.score.terminal import folds_of
-
-        return folds_of(self)
+        size: Unit = "points" if Units(self.scale).share else "number"
+        found = [
+            Section(title="Systems", line=_bias_line(self), rows=self.rows(), units=self.units())
+        ]
+        if not isinstance(self.pairs, Unknown) and self.pairs:
+            found.append(_pairs_section(self, self.pairs, size))
+        if self.judges:
+            found.append(_judges_section(self, size))
+        return tuple(found)
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the scores beside what judges say, and the differences."""
@@ -316,12 +311,6 @@ class ScoreResult(Result):
             )
         return tuple(found)
 
-    def terminal(self, width: int) -> list[tuple[str, str]] | None:
-        """Return the lines that a terminal shows, each with its style."""
-        from tallystick.verbs.score.terminal import lines
-
-        return lines(self, width)
-
 
 @dataclass(frozen=True, kw_only=True)
 class CriteriaResult(Result):
@@ -354,6 +343,104 @@ class CriteriaResult(Result):
             if isinstance(part.answer, ScoreResult)
             for one in part.answer.figures()[:1]
         )
+
+
+# What a page of ``score`` unfolds: each section with its answer in one line.
+
+
+_PAIRS = {
+    "judges alone": "judge_only_difference",
+    "difference": "difference",
+    "interval": "interval",
+    "adjusted p": "adjusted_p",
+    "settled": "settled",
+}
+_JUDGES = {
+    "judge": "name",
+    "passes good outputs": "tpr.estimate",
+    "good interval": "tpr.interval",
+    "fails bad outputs": "tnr.estimate",
+    "bad interval": "tnr.interval",
+    "kappa": "kappa.estimate",
+    "kappa interval": "kappa.interval",
+    "kinder than people by": "bias.estimate",
+    "bias interval": "bias.interval",
+    "graded by both": "n_labels",
+}
+"""Heads of the tables, and the fields of the rows under them."""
+
+
+def _listed(row: object, columns: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields of a row under their heads."""
+    return {head: attrgetter(name)(row) for head, name in columns.items()}
+
+
+def _bias_line(result: ScoreResult) -> str:
+    """Name the system on which the judges are most surely off."""
+    off = [
+        (row.name, row.bias, row.bias_interval)
+        for row in result.systems
+        if isinstance(row.bias, float)
+        and isinstance(row.bias_interval, Interval)
+        and 0 not in row.bias_interval
+    ]
+    if not off:
+        return "How far the judges are off is not settled for any system."
+    name, bias, interval = max(off, key=lambda one: abs(one[1]))
+    word = "too kind" if bias > 0 else "too strict"
+    if bias < 0:
+        bias, interval = -bias, -interval
+    size = Units(result.scale).difference(bias, interval, sign=False)
+    return f"The judges are {size} {word} to {name}."
+
+
+def _pairs_section(result: ScoreResult, pairs: tuple[SystemPairRow, ...], size: Unit) -> Section:
+    wrong = [
+        f"{row.a} against {row.b}"
+        for row in pairs
+        if row.settled
+        and isinstance(row.judge_only_difference, float)
+        and row.judge_only_difference < 0
+    ]
+    line = f"{sum(row.settled for row in pairs)} of {len(pairs)} settled."
+    if wrong:
+        line += f" The judges point the wrong way on {wrong[0]}."
+    return Section(
+        title="Pairs",
+        line=line,
+        figures=result.figures()[1:],
+        rows=[{"pair": f"{row.a} − {row.b}", **_listed(row, _PAIRS)} for row in pairs],
+        units={"difference": size, "judges alone": size, "adjusted p": "p"},
+        at_once=True,
+    )
+
+
+def _judges_section(result: ScoreResult, size: Unit) -> Section:
+    # Those that agree most with people come first. Which one does is said only where it is settled.
+    judges = sorted(
+        result.judges,
+        key=lambda row: row.kappa.estimate if isinstance(row.kappa.estimate, float) else -2.0,
+        reverse=True,
+    )
+    kappas = {
+        row.name: row.kappa.interval for row in judges if isinstance(row.kappa.interval, Interval)
+    }
+    best = Claims.from_intervals(kappas, what="judge").best
+    line = "Which judge agrees most with people is not settled."
+    if best is not None:
+        line = f"{best} agrees most with people."
+    if result.enough:
+        line += f" Corrected by people, {result.enough} alone tells as much as all of them."
+    return Section(
+        title="Judges",
+        line=line,
+        rows=[_listed(row, _JUDGES) for row in judges],
+        units={
+            "passes good outputs": "share",
+            "fails bad outputs": "share",
+            "kinder than people by": size,
+        },
+    )
 
 
 # In which units a score is shown: per cent for pass rates, the grades' own scale for numbers.
@@ -416,12 +503,6 @@ class Units:
         if self.share:
             return points_interval(value, interval, sign=sign)
         return number_interval(value, interval, sign=sign)
-
-    def lead(self, first: float, second: float) -> str:
-        """Write how far one score is ahead of another, such that all three agree as shown."""
-        if self.share:
-            return shown_difference(first, second, sign=False)
-        return f"{first - second:.{self.decimals}f}"
 
 
 # The number that a gate compares with its bar: a corrected score, or a difference of two.

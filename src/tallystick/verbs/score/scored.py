@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from itertools import pairwise
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,21 +14,20 @@ from tallystick.table.panel import Floats
 from tallystick.table.panel_grades import GradePanel
 from tallystick.verbs.score.pairs import (
     Known,
-    SettlePlan,
+    NextGrades,
     SystemBoard,
     SystemPair,
     board_of,
     compare_pairs,
     mixed_pairs,
     ranked,
-    settle_plan,
+    settling,
     spreads,
     win_pairs,
 )
 from tallystick.verbs.score.question import ScoreQuestion
 from tallystick.verbs.score.result import (
     NOT_SETTLED,
-    JudgeBreakdown,
     SystemPairRow,
     SystemRow,
     Units,
@@ -239,9 +237,9 @@ class Scored:
             return 2 * float(self.judges[pair.rate]) - 1
         return float(self.judges[pair.first] - self.judges[pair.second])
 
-    def open_pair(self, rows: Sequence[SystemPairRow]) -> tuple[SystemPairRow, SettlePlan] | None:
-        """Return the pair that keeps the first place open, and what would settle it; of
-        preferences the pair that is nearest to being settled.
+    def next_grades(self, rows: Sequence[SystemPairRow]) -> NextGrades | None:
+        """Return what would settle the pair that keeps the first place open; of preferences the
+        pair that is nearest to being settled.
         """
         if self.found is None or not self.pairs:
             return None
@@ -251,13 +249,15 @@ class Scored:
             open_ = [row for row in open_ if leader in (row.a, row.b)]
             open_.sort(key=lambda row: row.difference)
         by_names = {frozenset((self.names[p.first], self.names[p.second])): p for p in self.pairs}
-        for row in open_:
-            plan = self._settling(by_names[frozenset((row.a, row.b))], self.found)
-            if plan is not None:
-                return row, plan
-        return None
+        plans = (
+            self._settling(by_names[frozenset((row.a, row.b))], (row.a, row.b), self.found)
+            for row in open_
+        )
+        return next((plan for plan in plans if plan is not None), None)
 
-    def _settling(self, pair: SystemPair, found: Fitted) -> SettlePlan | None:
+    def _settling(
+        self, pair: SystemPair, names: tuple[str, str], found: Fitted
+    ) -> NextGrades | None:
         """Return what would settle one pair."""
         few, level, wide = found.few, self.question.alpha / len(self.pairs), spreads(self.question)
         if pair.rate is not None:
@@ -265,15 +265,13 @@ class Scored:
             sizes = [few.forecast_against(0.5, spread=one, alpha=level)[place] for one in wide]
             # An item of two systems has one grade.
             most = round(float(few.outputs[place]))
-            return settle_plan(sizes, pair, most, lambda items: items - common)
+            return settling(sizes, pair, names, most, lambda items: items - common)
         board = board_of(self.outputs, (pair.first, pair.second))
         if board is None or isinstance(pair.needed, Unknown):
             return None
-        forecast = partial(
-            few.forecast_pairs, found.place(pair.first), found.place(pair.second), alpha=level
-        )
-        sizes = [forecast(spread=one)[0] for one in wide]
-        return settle_plan(sizes, pair, pair.needed.items, board.ungraded)
+        first, second = found.place(pair.first), found.place(pair.second)
+        sizes = [few.forecast_pairs(first, second, spread=one, alpha=level)[0] for one in wide]
+        return settling(sizes, pair, names, pair.needed.items, board.ungraded)
 
 
 def estimated(
@@ -309,30 +307,3 @@ def estimated(
     else:
         pairs = compare_pairs(outputs, systems, question, found)
     return replace(scored, pairs=pairs)
-
-
-# Without human grades: what the judges say, and how wrong they would have to be.
-#
-# If the judges err on at most a share e of a system's outputs, its pass rate lies within e of their
-# mean. So A leads B unless the judges err on more than
-#
-# .. math:: e = (J_A - J_B)/2   \tag{SC2}
-#
-# of the outputs of each. That is arithmetic and needs no assumption. It is no interval: nothing in
-# the data says how large e is.
-
-
-MOST = 20
-"""Neighbours beyond this many systems are not listed."""
-
-
-def breakdown(outputs: GradePanel, judges: Floats, units: Units) -> tuple[JudgeBreakdown, ...]:
-    """Return, for neighbours by the judges' means, how wrong the judges would have to be (SC2)."""
-    if outputs.preferences:
-        return ()
-    order = [int(s) for s in np.argsort(-judges, kind="stable") if np.isfinite(judges[s])]
-    found = []
-    for a, b in pairwise(order[: MOST + 1]):
-        lead, names = float(judges[a] - judges[b]), outputs.systems
-        found.append(JudgeBreakdown(a=names[a], b=names[b], lead=units.size(lead), error=lead / 2))
-    return tuple(found)

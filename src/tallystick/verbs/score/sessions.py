@@ -208,10 +208,10 @@ def session_draws(data: Data, outputs: GradePanel, question: ScoreQuestion) -> S
             f"{session.path} was drawn for compare, only where models differ: it says nothing"
             " about the score of a system. Begin a session with --question score"
         )
-    if question.certified or question.population == "new":
+    if question.certified or question.population == "new" or data.roles.by is not None:
         raise InputError(
-            "labels of a session were drawn by strata: they have neither certified intervals nor"
-            " say anything of new items. Leave out --certified and --population"
+            "labels of a session were drawn by strata: they have no certified intervals, and say"
+            " nothing of new items or of slices. Leave out --certified, --population and --by"
         )
     if not session.readable():
         raise InputError(f"{session.path} has no labels to read yet: answer its first items")

@@ -27,19 +27,15 @@ from tallystick.results import (
     plural,
 )
 from tallystick.table.panel_grades import ALONE, GradePanel, Swaps
-from tallystick.verbs.score.pairs import FirstGrades, SettlePlan
+from tallystick.verbs.score.pairs import NextGrades
 from tallystick.verbs.score.question import ScoreQuestion
 from tallystick.verbs.score.result import (
-    JudgeBreakdown,
     Partial,
     ScoreResult,
     SystemPairRow,
     SystemRow,
     Units,
 )
-
-Plan = tuple[SystemPairRow, SettlePlan]
-"""An open pair, and what would settle it."""
 
 MOST_NAMED = 4
 FIRST_PREFERENCES = 50
@@ -127,14 +123,8 @@ def _off(row: SystemRow, units: Units) -> str:
     return f"Your judges alone say {units.score(row.judge_only)}, which is {kind}."
 
 
-def without_labels(
-    rows: Sequence[SystemRow],
-    lost: Sequence[JudgeBreakdown],
-    units: Units,
-    *,
-    following: str,
-) -> Sentences:
-    """Say what the judges say, how little would undo it, and what to grade first."""
+def without_labels(rows: Sequence[SystemRow], units: Units, *, following: str) -> Sentences:
+    """Say what the judges say, that it is no ranking, and what to grade first."""
     judged = [
         (row.name, units.score(row.judge_only))
         for row in rows
@@ -142,19 +132,10 @@ def without_labels(
     ]
     votes = units.scale is None
     parts = [f"{value} of {name}" if votes else f"{name} {value}" for name, value in judged]
-    said = ""
-    if lost and not lost[0].lead:
-        said = f"The judges see no difference between {lost[0].a} and {lost[0].b}."
-    elif lost:
-        said = (
-            f"That is not a ranking: judges {units.lead(lost[0].lead, 0.0)} kinder to {lost[0].a}"
-            " would swap the first two places."
-        )
-    elif judged:
-        said = "That is not a score: no human grade says how far the judges are off."
+    word = "ranking" if len(judged) > 1 else "score"
     return Sentences(
         answer=f"The judges {'pass' if votes else 'give'} {names_of(parts, most=6)}.",
-        contrast=said,
+        contrast=f"That is not a {word}: no human grade says how far the judges are off.",
         next=following,
     )
 
@@ -314,58 +295,35 @@ def left_out_note(lost: Mapping[str, tuple[int, int]]) -> tuple[str, ...]:
 Next = tuple[str, Needed | None]
 
 
-def grade_first(first: FirstGrades | None, systems: int, unit: str) -> Next:
-    """Say what to grade first, where too few outputs are graded for a forecast.
+def grade_next(found: NextGrades | None, systems: int, unit: str) -> Next:
+    """Say what to grade next: the first outputs of all systems, or what would settle a pair.
 
-    >>> grade_first(FirstGrades(items=20, grades=57, shared=True, begun=True), 4, "item")[0]
-    'Next: grade 20 random items for all four systems, graded ones first (57 more outputs).'
+    >>> grade_next(NextGrades(items=20, grades=57), 4, "item")[0]
+    'Next: grade 20 random items for every system (57 outputs without a grade yet).'
     """
-    if first is None:
+    if found is None:
         return "", None
-    up_to = "up to " if first.short else ""
-    what, of = f"{up_to}{first.items} random outputs", "of every system"
-    if first.shared or systems == 1:
-        both = {1: "", 2: " for both systems"}
-        what = f"{first.items} random {plural(unit, first.items)}"
-        of = "for every system" if first.shared else of
-        whom = both.get(systems, f" for all {number_word(systems)} systems")
-        graded = ", graded ones first" if first.begun and first.shared else ""
-        text = f"{what}{whom}{graded}"
-    else:
-        text = f"{what} {of}"
-    more = "more " if first.begun else ""
-    outputs = plural("output", first.grades)
-    return (
-        f"Next: grade {text} ({count(first.grades)} {more}{outputs}).",
-        Needed(first.grades, f"human grades, on {what} {of}"),
-    )
+    items, outputs = f"{count(found.items)} {plural(unit, found.items)}", count(found.grades)
+    if found.pair is None:
+        every = " for every system" if systems > 1 else ""
+        what = f"{found.items} random {plural(unit, found.items)}{every}"
+        if not found.shared:
+            what = f"{found.items} random outputs of every system"
+        left = f"{outputs} {plural('output', found.grades)} without a grade yet"
+        return f"Next: grade {what} ({left}).", Needed(found.grades, f"human grades, on {what}")
 
-
-def grade_next(plan: Plan | None, unit: str, *, preferences: bool = False) -> Next:
-    """Say what to grade next in order to settle a pair."""
-    if plan is None:
-        return "", None
-    row, found = plan
-    against = f"{row.a} against {row.b}"
+    a, b = found.pair
     if not found.enough:
+        all_ = f"all {count(found.most)} {plural(unit, found.most)}"
         return (
-            f"Next: even all {count(found.most)} {unit}s may not settle {against}, unless they"
-            " differ by more than it looks.",
-            Needed(None, f"items than the {count(found.most)} of the table, to settle {against}"),
+            f"Next: even {all_} may not settle {a} against {b}.",
+            Needed(None, f"items than {all_}, to settle {a} against {b}"),
         )
     low, high = count(found.low), count(found.high)
-    plausible = f"{low if low == high else f'{low} to {high}'} are plausible."
-    if preferences:
-        more = f"{about(found.grades)} more {plural(unit, found.grades)} of {against}"
-        needed = Needed(found.grades, f"human grades of {against}")
-        return f"Next: grade {more}. {plausible}", needed
-    # Items with a grade of one of the two cost one grade, and are the first to take.
-    graded = ", graded ones first" if found.grades < 2 * found.items else ""
-    items = f"{count(found.items)} {plural(unit, found.items)}"
     return (
-        f"Next: grade {about(found.grades)} more outputs ({items}, {row.a} and {row.b}{graded})."
-        f" {plausible}",
-        Needed(found.grades, f"human grades, on {items} for {row.a} and {row.b}"),
+        f"Next: grade {about(found.grades)} more outputs ({items}, {a} and {b})."
+        f" {low if low == high else f'{low} to {high}'} are plausible.",
+        Needed(found.grades, f"human grades, on {items} for {a} and {b}"),
     )
 
 

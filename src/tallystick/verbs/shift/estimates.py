@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 from tallystick.sampling import FAILED, Strata
 from tallystick.verbs.shift.design import (
@@ -47,6 +46,10 @@ from tallystick.verbs.shift.result import Change, Noise, TopCell, Unheard
 
 # Cells that are named.
 TOP = 10
+
+# From this β of (I4) on the whole old answer is subtracted: less would gain next to nothing, and
+# move cells in which no answer changed.
+WHOLE_OLD = 0.9
 
 # Why an answer counts as none of the labels: its text may hold one ("unread", "cut"), or it
 # declines.
@@ -90,12 +93,8 @@ class Answers:
         why: ArrayLike | None = None,
         again: Mapping[int, int] | None = None,
     ) -> Answers:
-        """Check that one answer came for each question; *again* holds second answers by item."""
+        """Take one answer per question, no item twice; *again* holds second answers by item."""
         a, c = np.asarray(asked, dtype=np.intp), np.asarray(codes, dtype=np.intp)
-        if a.ndim != 1 or a.shape != c.shape:
-            raise InputError(f"asked and codes must be equally long, got {a.shape} and {c.shape}")
-        if len(np.unique(a)) != len(a):
-            raise InputError("asked holds an item twice: an assessment counts every item once")
         more = again or {}
         return cls(
             asked=a,
@@ -272,6 +271,9 @@ class Seen:
                 moves.net, self.sample, self._total(net, self.blind), self.blind_answered
             )
             bounds = stretched(bounds, gap, part=MEAN_HULL)
+        if past.draws is None and past.scale is None:
+            true, answer = self.cells
+            bounds = _moved(bounds, self._old_answers_add[true == answer].sum())
         bounds = _scaled(bounds, self.kappa if past.scale is None else 1.0)
         estimate = float(bounds.value)
         if past.draws is None and past.scale is None:
@@ -436,6 +438,45 @@ class Seen:
             sure = (np.full_like(shift, -1.0), np.full_like(shift, 1.0))
         return shift, ends, sure
 
+    @cached_property
+    def _old_asked(self) -> FloatArray:
+        """The old answers to the items asked, by cell and stratum: axes (C, S)."""
+        items, width, S = self.items, len(self.items.labels) + 1, len(self.strata)
+        asked = self.asked[items.known[self.asked]]
+        flat = self.cells[0] * width + self.cells[1]
+        cell = np.searchsorted(flat, items.truth[asked] * width + items.old[asked])
+        place = cell * S + self.strata.of[asked]
+        return np.bincount(place, minlength=len(flat) * S).reshape(len(flat), S).astype(np.float64)
+
+    @cached_property
+    def _old_answers_add(self) -> FloatArray:
+        r"""What every cell gains where less than the whole old answer is subtracted, (I4).
+
+        The old answers of all items are known, so the part that is not subtracted item by item
+        comes back without error. Where old answers foretell nothing, subtracting them would only
+        add their own spread: within strata that mix them it doubled the squared error.
+        """
+        n, p = self.sample.answered, self.sample.shares
+        was, lost, change = (
+            part / n for part in (self._old_asked, self._moves.loss, self._moves.net)
+        )
+        error = p**2 * (1 - self.sample.fraction) / np.maximum(n - 1, 1)
+        spread = float((error * was * (1 - was)).sum())
+        against = float((error * (lost + change * was)).sum())
+        beta = np.clip(1 - against / (1.1 * spread), 0.0, 1.0) if spread > 0 else 1.0
+        if beta > WHOLE_OLD:
+            return np.zeros(len(lost))
+        known = self.items.matrix[self.cells] * self.kappa
+        missed = (p * was).sum(axis=1) - known
+        # True labels are known, too: no label has more new answers than items.
+        new, true = (p * (was + change)).sum(axis=1), self.cells[0]
+        rows, of_row = np.bincount(true, missed), np.bincount(true, new)
+        seen = of_row[true] > 0
+        missed -= rows[true] * new / np.where(seen, of_row[true], 1.0)
+        missed = np.where(seen, missed, 0.0)
+        return np.asarray((1 - beta) * missed)  # (I4)
+
+    @cached_property
     def _moves(self) -> Moves:
         """Count what came into each cell and went out of it, by stratum: axes (C, S)."""
         items, width = self.items, len(self.items.labels) + 1
@@ -477,8 +518,9 @@ class Seen:
 
         No cell loses more than it had. What a row gains is what it loses.
         """
-        matrix, moves = self.items.matrix, self._moves()
-        change = (self.sample.shares * moves.net / self.sample.answered).sum(axis=1) / self.kappa
+        matrix, moves = self.items.matrix, self._moves
+        change = (self.sample.shares * moves.net / self.sample.answered).sum(axis=1)
+        change = (change + self._old_answers_add) / self.kappa
         shift = np.zeros_like(matrix)
         shift[self.cells] = change
         shift = np.maximum(shift, -matrix)
@@ -500,7 +542,7 @@ class Seen:
         """Return the ends of every cell of the matrix; they always hold the estimate."""
         number = len(self.items)
         bounds = mean_change(
-            self._moves(), _by_cell(self.sample), alpha=alpha, items=number, share=shares
+            self._moves, _by_cell(self.sample), alpha=alpha, items=number, share=shares
         )
         # A cell that nobody has seen was not repeated either: its λ is 1, or 0 by declaration.
         unseen = sum_bounds(
@@ -643,6 +685,12 @@ def _scaled(bounds: SumBounds, kappa: float) -> SumBounds:
     """Return a share of all items as one of those with a true label."""
     value, low, high = (end / kappa for end in (bounds.value, bounds.low, bounds.high))
     return replace(bounds, value=value, low=low, high=high, variance=bounds.variance / kappa**2)
+
+
+def _moved(bounds: SumBounds, by: FloatArray) -> SumBounds:
+    """Return an estimate and its interval at another place."""
+    value, low, high = (end + by for end in (bounds.value, bounds.low, bounds.high))
+    return replace(bounds, value=value, low=low, high=high)
 
 
 def _exactly(value: float) -> Change:
