@@ -86,7 +86,9 @@ def main() -> None:
         "shift-error",
         "The squared error of shift's matrix beside MASA and uniform sampling",
         rows,
-        notes=[f"{runs} runs per row ({runs // 10} with confidences); the largest ratio to MASA is {worst:.2f}."],
+        notes=[
+            f"{runs} runs per row ({runs // 10} with confidences); the largest ratio to MASA is {worst:.2f}."
+        ],
     )
 
 

@@ -238,7 +238,6 @@ def keywords(asked: Capability[Any]) -> tuple[Keyword, ...]:
 READING = {
     "reading": "Reading file, as look -o FILE.toml writes it; options given beside it win.",
     "columns": "The columns to use; repeat, or use commas and globs.",
-    "shape": "wide: one column per judge; long: one row per vote.",
     "judge": "Long tables: the column that names the judge.",
     "vote": "Long tables: the column with the votes.",
     "delimiter": "Character between the columns of a text file; detected if not given.",
@@ -276,7 +275,6 @@ def reading_keywords(
     of = door or Door()
     votes = of.want == "models" or bool({"judges", "weak"} & {*reads})
     idle = {
-        "shape": not of.pivots,
         "judge": not of.pivots,
         "vote": not of.pivots,
         "run": not of.runs,

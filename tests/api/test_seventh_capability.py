@@ -42,12 +42,7 @@ def test_it_answers_as_a_verb_with_slices_json_and_a_page(tmp_path: Path) -> Non
     asked = [
         "coins",
         str(table),
-        "--judges",
-        "toss",
-        "--by",
-        "thrower",
-        "--json",
-        "--html",
+        *"--judges toss --by thrower --json --html".split(),
         str(page),
     ]
     done = CliRunner().invoke(app, asked)

@@ -25,6 +25,5 @@ def test_the_items_of_the_first_section_are_listed_with_texts_that_have_no_role(
     cases = cases_of(result, data)
     assert cases.line.startswith(f"{result.sections[0].verb.capitalize()}: ")
     assert cases.cases[0].texts[0][0] == "question"
-    assert not cases_of(result, data, texts=False).cases[0].texts
     # What was asked is kept for the page, not for the JSON.
     assert "asked" not in result.to_dict()

@@ -152,17 +152,17 @@ def test_what_does_not_fit_is_refused_with_the_way_out(laws, tmp_path):
         with pytest.raises(InputError, match=match):
             ask(data, weak=WEAK, item="item", label_model=write(tmp_path / name, header, table))
 
-    refused("short.csv", ["0", "1"], p[:10], "one row per item, in the same order")
-    refused("lacking.csv", ["item", "0", "1"], [["m0", 0.5, 0.5]], "no row for the item 'm1'")
+    refused("short.csv", ["0", "1"], p[:10], "one row per item in the order")
+    refused("lacking.csv", ["item", "0", "1"], [["m0", 0.5, 0.5]], "it has none for 'm1'")
     refused("bad.csv", ["0", "1"], [[0.5, 0.5]] * (N - 1) + [[0.5, 0.9]], f"row {N}")
     refused("nameless.csv", ["a", "b"], p, "one column of probabilities per class")
-    refused("twice.csv", ["item", "0", "1"], [["m0", 0.5, 0.5]] * 2, "twice")
+    refused("twice.csv", ["item", "0", "1"], [["m0", 0.5, 0.5]] * 2, "two for one")
     with pytest.raises(InputError, match="label model must be one of"):
         ask(data, weak=WEAK, label_model="triplet")
     path = write(tmp_path / "p.csv", ["0", "1"], p)
     with pytest.raises(InputError, match="saved tally has no items"):
         ask(Tally.of(spam(N, rng=3)), weak=WEAK, label_model=path)
-    with pytest.raises(InputError, match=r"sums to 0\.8"):
+    with pytest.raises(InputError, match="sum to 1"):
         ask(data, weak=WEAK, label_model=lambda votes: np.full((len(votes), 2), 0.4))
 
 

@@ -191,14 +191,7 @@ def test_the_classes_of_a_slice_are_those_of_the_whole_table(tallystick, edited)
         )
     )
     asked = (
-        "--prediction",
-        "classifier",
-        "--weak",
-        "links,words,sender",
-        "--label-model",
-        "majority",
-        "--by",
-        "caps",
+        "--prediction classifier --weak links,words,sender --label-model majority --by caps".split()
     )
     done = tallystick("bound", path, *asked, "--json")
     assert done.returncode == 0, done.stderr

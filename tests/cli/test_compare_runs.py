@@ -37,8 +37,7 @@ def test_two_result_files_are_two_models(tallystick, runs):
 
 def test_runs_are_named_on_the_command_line(tallystick, runs):
     done = tallystick(
-        "compare", "--run", "old=run_a.csv", "--run", "new=run_b.csv", "--metric", "latency_ms",
-        "--json",
+        *"compare --run old=run_a.csv --run new=run_b.csv --metric latency_ms --json".split()
     )  # fmt: skip
     held = json.loads(done.stdout)
     assert {row["name"] for row in held["models"]} == {"old", "new"}
@@ -65,8 +64,7 @@ def test_a_gate_is_the_same_in_the_exit_code_json_junit_and_markdown(
     passed,
 ):
     done = tallystick(
-        "compare", scores, "--models", "old,new", "--gate", gate, "--json",
-        "--junit", "gates.xml", "--summary", "summary.md",
+        "compare", scores, "--models", "old,new", "--gate", gate, *"--json --junit gates.xml --summary summary.md".split()
     )  # fmt: skip
     assert done.returncode == code
     [outcome] = json.loads(done.stdout)["gates"]

@@ -61,9 +61,7 @@ def test_simulate_runs_paths_hierarchies_and_constructions_with_the_same_bytes(l
     out = json.loads(leave(*asked)[1])
     assert out["rounds"][2]["worst_case"] == pytest.approx(0.05)
     assert leave(*asked)[1] == leave(*asked)[1]
-    deep = leave(
-        "simulate", "--design", "hierarchical", "--rollouts", "10", "--items", "100", "--json"
-    )
+    deep = leave(*"simulate --design hierarchical --rollouts 10 --items 100 --json".split())
     assert len(json.loads(deep[1])["rounds"]) == 9
     stall = leave("simulate", "--learner", "theorem-3.5", "--rounds", "3", "--json")
     assert json.loads(stall[1])["output_risk"] == pytest.approx(0.1**2 / 8)

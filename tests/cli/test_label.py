@@ -220,9 +220,7 @@ def test_the_last_command_asks_the_question_with_the_columns_of_the_session(
     folder, capsys, question
 ):
     begun = ["label", "t.csv", "--question", question, "--judges", "gpt,llama", "--item", "id"]
-    main_or_leave(
-        *begun, "--session", "s.label", "--budget", "25", "--next", "25", "--out", "b.csv"
-    )
+    main_or_leave(*begun, *"--session s.label --budget 25 --next 25 --out b.csv".split())
     _fill(folder)
     capsys.readouterr()
     main_or_leave("label", "--session", "s.label", "--add", "b.csv")

@@ -39,9 +39,7 @@ def test_a_stream_is_known_by_its_content(in_process, votes):
 
 def test_an_allowed_overlap_is_said_in_the_result_and_in_what_is_saved(in_process, votes, tmp_path):
     counted(in_process, votes, "t.tally")
-    done = in_process(
-        "merge", "t.tally", "t.tally", "-o", "both.tally", "--allow-overlap", "--json"
-    )
+    done = in_process(*"merge t.tally t.tally -o both.tally --allow-overlap --json".split())
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["n_items"] == 8
     assert json.loads(done.stdout)["warnings"] == [
@@ -118,17 +116,6 @@ def test_ids_that_start_again_in_each_file_are_no_overlap(in_process, tmp_path):
     done = in_process("merge", "mon.tally", "tue.tally", "-o", "both.tally", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["n_items"] == 600
-
-
-def test_two_vocabularies_in_one_sum_are_said_with_the_way_out(in_process, tmp_path):
-    for name, words in (("a", ("0", "1")), ("b", ("no", "yes"))):
-        rows = [f"{name}{i},{words[i % 2]},{words[i % 3 > 0]}" for i in range(30)]
-        (tmp_path / f"{name}.csv").write_text("\n".join(["item,ann,bob", *rows]) + "\n")
-        counted(in_process, f"{name}.csv", f"{name}.tally")
-    done = in_process("merge", "a.tally", "b.tally", "-o", "both.tally", "--json")
-    [warning] = json.loads(done.stdout)["warnings"]
-    assert "columns ann, bob: the labels are 0 and 1, and also no and yes" in warning
-    assert "write them alike in the tables" in warning
 
 
 def test_one_label_of_two_types_names_a_way_out_that_exists(in_process, tmp_path):

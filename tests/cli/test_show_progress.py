@@ -3,30 +3,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tallystick.cli.deliver import ask_first, progress_bar, progress_lines, with_progress
+from tallystick.cli.deliver import ask_first, progress_lines, with_progress
 from tallystick.errors import InputError
 from tallystick.verbs.shift import ShiftQuestion
-
-
-@dataclass(frozen=True)
-class Call:
-    question: ShiftQuestion
-
-
-def test_a_bar_is_shown_on_a_terminal_and_lines_elsewhere(monkeypatch):
-    call = Call(ShiftQuestion())
-    monkeypatch.setattr("sys.stderr", SimpleNamespace(isatty=lambda: False))
-    assert with_progress(call).question.progress is progress_lines
-    monkeypatch.setattr("sys.stderr", SimpleNamespace(isatty=lambda: True))
-    assert with_progress(call).question.progress is progress_bar
-
-
-def test_the_bar_is_told_calls_cost_and_error(capsys):
-    with progress_bar() as show:
-        show(SimpleNamespace(calls=3, planned=10, cost=0.5, error=None))
-        show(SimpleNamespace(calls=10, planned=10, cost=1.5, error=0.0123))
-    seen = capsys.readouterr()
-    assert seen.out == ""
 
 
 def test_a_line_is_written_every_ten_seconds(capsys):
@@ -35,6 +14,16 @@ def test_a_line_is_written_every_ten_seconds(capsys):
         for calls in (1, 2, 3, 4):
             show(SimpleNamespace(calls=calls, planned=10, cost=0.5, error=None))
     assert capsys.readouterr().err == "2 of 10 calls, cost 0.5\n4 of 10 calls, cost 0.5\n"
+
+
+def test_a_terminal_sees_one_line_that_is_gone_at_the_end(monkeypatch):
+    said = []
+    terminal = {"isatty": lambda: True, "write": said.append, "flush": lambda: None}
+    monkeypatch.setattr("sys.stderr", SimpleNamespace(**terminal))
+    with progress_lines(iter((0.0, 0.1, 0.3, 0.3)).__next__) as show:
+        for calls in (1, 2):
+            show(SimpleNamespace(calls=calls, planned=10, cost=0.0))
+    assert said == ["\r2 of 10 calls", "\r\x1b[K"]
 
 
 def test_a_script_spends_money_only_when_told_to(monkeypatch, capsys):

@@ -34,26 +34,12 @@ def test_two_spellings_of_one_label_are_refused_unless_coerced(tallystick):
 
 def test_items_come_back_with_their_pattern_and_formulas_are_escaped(tallystick, tmp_path):
     done = tallystick(
-        "tally", "-", "--item", "id", "--items-out", "items.csv", stdin="id,a\n=1+1,x\nb,x\nc,y\n"
+        *"tally - --item id --items-out items.csv".split(), stdin="id,a\n=1+1,x\nb,x\nc,y\n"
     )
     assert done.returncode == 0, done.stderr
     rows = list(csv.DictReader((tmp_path / "items.csv").read_text(encoding="utf-8").splitlines()))
     assert rows[0]["id"] == "'=1+1"
     assert [row["pattern_count"] for row in rows] == ["2", "2", "1"]
-
-
-def test_a_score_is_cut_into_bins(tallystick):
-    done = tallystick(
-        "tally", "-", "--cut", "score=0,0.5,1", "--json", stdin="score,vote\n0.2,1\n0.9,1\n1,0\n"
-    )
-    assert json.loads(done.stdout)["columns"]["score"] == [0, 1]
-
-
-def test_edges_without_a_column_or_without_numbers_are_refused(in_process):
-    for given in ("score", "=0,1", "score=a,b"):
-        done = in_process("tally", "-", "--cut", given, stdin="score\n0.2\n")
-        assert done.returncode == 1
-        assert "--cut must be COLUMN=EDGE,EDGE" in done.stderr
 
 
 def test_a_weight_is_one_more_column_and_equal_weights_are_none(tallystick):

@@ -34,7 +34,7 @@ def test_a_messages_request_has_its_key_by_name(monkeypatch):
 def test_a_chat_request_leaves_the_temperature_alone_and_takes_more_fields():
     api = "openai:m@http://127.0.0.1:9/v1"
     assert set(chat(api).question(ROW)) == {"model", "messages"}
-    full = chat(api, max_tokens=5, request='{"top_p": 0.5}', system_prompt="S").question(ROW)
+    full = chat(api, request='{"top_p": 0.5, "max_tokens": 5}', system_prompt="S").question(ROW)
     assert (full["top_p"], full["max_tokens"]) == (0.5, 5)
     assert full["messages"][0] == {"role": "system", "content": "S"}
 

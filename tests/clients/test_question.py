@@ -19,7 +19,7 @@ def test_an_option_is_its_own_text_or_the_content_of_a_file(tmp_path):
 
 def test_options_are_taken_in_the_forms_that_people_write():
     assert ClientQuestion(journal="a.journal").journal == Path("a.journal")
-    prices = ClientQuestion(price="2.5,10 USD", max_cost=5, max_tokens=9).prices
+    prices = ClientQuestion(price="2.5,10 USD", max_cost=5, request={"max_tokens": 9}).prices
     assert (prices.input, prices.output, prices.currency) == (2.5, 10, "USD")
     assert ClientQuestion(price=0.1).prices.call == 0.1
     lines = ClientQuestion(header=("A: $KEY", "X-Url: http://a"))

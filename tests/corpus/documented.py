@@ -222,14 +222,13 @@ PAGES = [
         " --recorded answer",
     ),
     (trusted, "judge runs.csv --judges 'run*' --method self-consistency"),
-    (trusted, "judge votes.csv --truth gold --certified"),
     (trusted, f"label plan votes.csv {JUDGES}"),
     (asked, "score votes.csv --system bot --item question --truth human"),
     (
         asked,
         "ask answers.csv --api openai:gpt-x@{api}/v1 --prompt judge.txt --labels good,bad"
         " --answer words --as gpt -o graded.csv --journal gpt.journal --price '2.5,10 USD'"
-        " --max-tokens 50 --max-cost 5",
+        " --request '{\"max_tokens\": 50}' --max-cost 5",
     ),
     (
         asked,
@@ -248,12 +247,12 @@ PAGES = [
         tickets,
         "shift --data tickets.csv --item id --truth team --old answer_march"
         " --api openai:gpt-4o-mini@{api}/v1 --prompt @prompt.txt --answer words --budget 60"
-        " --concurrency 16 --price .0004 --max-cost .5 --journal june.journal",
+        " --price .0004 --max-cost .5 --journal june.journal",
     ),
     (
         tickets,
         "shift reviews.csv --truth label --old answer_spring --confidence score"
-        ' --api {api}/v1/sentiment --request \'{"text": "{review}"}\' --label-path $.label'
+        ' --api "{api}/v1/sentiment#$.label" --request \'{"text": "{review}"}\''
         " --budget 60 --price .002 --max-cost 1.5 --journal may.journal",
     ),
     (
@@ -264,7 +263,7 @@ PAGES = [
     (dynabench, "dynamic analyse attempts.csv"),
     (dynabench, "dynamic analyse export.jsonl"),
     (None, "dynamic theory --epsilon .1 --rounds 5"),
-    (None, "dynamic simulate --epsilon .1 --rounds 5 --items 500 --rollouts 50"),
+    (None, "dynamic simulate --epsilon .1 --rounds 5 --rollouts 50"),
 ]
 
 READ_LOGS = [

@@ -24,12 +24,6 @@ def test_items_have_their_names_and_the_columns_that_people_read():
     assert cases.cases[0].texts == (("prompt", f"{TEXT} 3"),), "short codes are no text"
 
 
-def test_without_texts_no_text_is_read():
-    with read(table(), item="id", judges=("gpt",)) as data:
-        cases = gather(data, found([3]), title="Items", line="One.", texts=False)
-    assert cases.cases[0].texts == ()
-
-
 def test_many_items_are_cut_and_still_counted_and_every_kind_is_shown():
     with read(table(), item="id", judges=("gpt",)) as data:
         cases = gather(

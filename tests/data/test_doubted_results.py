@@ -28,7 +28,7 @@ def test_every_interval_rests_on_the_assumption_however_deep_it_lies() -> None:
         slices=(Slice("s", inner),),
         basis="95% intervals.",
     )
-    doubt = Doubt(first="The rows decide nothing.", seen="W", way_out="X", assumption="B")
+    doubt = Doubt(why="are odd", seen="W", way_out="X", assumption="B")
     changed = with_doubt(result, doubt)
     assert with_doubt(changed, doubt) is changed
     assert with_doubt(result, None) is result
@@ -37,4 +37,4 @@ def test_every_interval_rests_on_the_assumption_however_deep_it_lies() -> None:
     assert changed.named["x"].promise == "under B"
     assert changed.slices[0].answer.held[0].promise == "under B"
     assert changed.basis == "95% intervals. They hold only if B."
-    assert (changed.warnings, changed.assumptions) == (("W. X",), ("B",))
+    assert (changed.warnings, changed.assumptions) == (("the labels are odd: W. X",), ("B",))

@@ -53,8 +53,6 @@ def started(folder, kind="csv", question="score", origin="unknown", **table):
     asked = "score" if fields or question == "score" else question
     named = {"item": "question", "system": "system"} if asked == "score" else {}
     reading = {"judges": JUDGES, **named, **({"truth": "human"} if table else {})}
-    if asked != "score":
-        reading["rows_are_items"] = True
     return begin(
         folder / "s.label",
         [str(path)],

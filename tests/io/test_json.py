@@ -47,17 +47,17 @@ def test_whole_and_broken_numbers_are_one_column_of_numbers(tmp_path: Path) -> N
     [
         (
             '{"a": 1}\n{"a":\n',
-            r"line 2 is not one JSON object \(Expecting value at character 6\): complete the line",
+            r"line 2 is not one JSON object \(Expecting value.*\): complete the line",
         ),
-        ('{"a": 1}\n[1]\n', r"line 2 is '\[1\]', not an object"),
+        ('{"a": 1}\n[1]\n', r"line 2 is \[1\], not an object"),
         (
             '{\n "a": 1\n}\n',
             r"line 1 is not one JSON object .*: put each object on one line \(jq -c \.\)",
         ),
-        ('{"a": 1, "a": 2}\n', "line 1 cannot be read .key 'a' occurs twice in one object"),
+        ('{"a": 1, "a": 2}\n', "line 1 is not one JSON object .key 'a' occurs twice in one object"),
         ('{"a": 1} {"a": 2}\n', "line 1 is not one JSON object"),
-        ('{"a": ' + "[" * 100_000 + "\n", "line 1 cannot be read"),
-        ('{"a": ' + "9" * 5000 + "}\n", "line 1 cannot be read"),
+        ('{"a": ' + "[" * 100_000 + "\n", "line 1 is not one JSON object"),
+        ('{"a": ' + "9" * 5000 + "}\n", "line 1 is not one JSON object"),
     ],
 )
 def test_a_broken_line_is_refused_with_its_number(tmp_path: Path, content: str, words: str) -> None:
@@ -225,16 +225,13 @@ def test_an_array_on_one_line_may_be_longer_than_a_line_may_be(
     [
         ("[]", r"a\.json has no rows: nothing to count"),
         ("[1, 2]", r"a\.json is a JSON array without objects: write one object per row"),
-        ('[{"a": 1}, 2]', r"a\.json, entry 2 is '2\]', not an object"),
-        ('[{"a": 1}, {"a":', r"entry 2 is not one JSON object \(Expecting value in line 1"),
-        ('[{"a": 1},\n{"a"\n: x}]', r"entry 2 is not one JSON object \(Expecting value in line 2"),
-        ('[{"a": 1}', "breaks off after entry 1: copy or write it again"),
-        ('[{"a": 1},', "breaks off after entry 1: copy or write it again"),
-        ('[{"a": 1} {"a": 2}]', "entry 1 is followed by '{', where a comma or ] belongs"),
-        ('[{"a": 1}] [{"a": 2}]', r"goes on after its array, with '\['"),
-        ('[{"a": 1, "a": 2}]', "entry 1 cannot be read .key 'a' occurs twice in one object"),
-        ('[{"a": ' + "[" * 100_000, "entry 1 cannot be read"),
-        ('[{"a": "\\ud800"}]', "entry 1 holds half of a surrogate pair"),
+        ('[{"a": 1}, 2]', r"a\.json, entry 2 is 2, not an object"),
+        ('[{"a": 1},\n{"a"\n: x}]', r"not one JSON array \(Expecting value: line 3 column 3"),
+        ('[{"a": 1}', r"not one JSON array \(Expecting ',' delimiter"),
+        ('[{"a": 1}] [{"a": 2}]', r"not one JSON array \(Extra data"),
+        ('[{"a": 1, "a": 2}]', "not one JSON array .key 'a' occurs twice in one object"),
+        ('[{"a": ' + "[" * 100_000, "not one JSON array .maximum recursion"),
+        ('[{"a": "\\ud800"}]', "half of a surrogate pair, which is not text, in entry 1"),
         ('[{"": 1}]', "a key is blank|no name"),
     ],
 )

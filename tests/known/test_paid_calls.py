@@ -159,7 +159,7 @@ def test_a_reply_that_was_cut_off_is_unread_also_when_a_run_is_resumed(
         assert len(api.prompts) == calls
         assert (done.body["unread"], done.body["usage"]["cut"]) == (4, 4)
         assert any(
-            "4 replies were cut off" in text and "--max-tokens" in text
+            "4 replies were cut off" in text and "max_tokens in --request" in text
             for text in done.body["warnings"]
         )
         with (tmp_path / "out.csv").open(encoding="utf-8") as stream:
@@ -181,7 +181,7 @@ def test_a_journal_that_does_not_say_how_replies_ended_is_read(api, tallystick, 
 
 
 def test_cut_replies_do_not_make_an_api_worse(api, tallystick, tmp_path):
-    """With --max-tokens too small, every other reply ends in the middle of its reasoning."""
+    """With max_tokens too small, every other reply ends in the middle of its reasoning."""
     rows = numbered(200, truth=lambda i: "yes" if i % 3 else "no")
     write(tmp_path / "table.csv", [{**row, "old": row["truth"]} for row in rows])
     truth = {f"{row['text']}": row["truth"] for row in rows}

@@ -100,18 +100,18 @@ def far(service: Service, loop: Loop) -> Callable[..., Web]:
     return make
 
 
-TWICE = ("queue", "pages")
-"""Folders whose tests hold on both engines, and whose worker works in this process."""
+HERE = ("queue", "pages")
+"""Folders whose worker works in this process; the tests of the first hold on both engines."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     asked = set(metafunc.fixturenames) & {"service", "web", "far", "readers"}
-    if asked and Path(metafunc.module.__file__).parent.name in TWICE:
+    if asked and Path(metafunc.module.__file__).parent.name == HERE[0]:
         metafunc.parametrize("engine", ["sqlite", "postgres"], indirect=True)
 
 
 @pytest.fixture(autouse=True)
 def no_worker_process(request: pytest.FixtureRequest) -> None:
-    if request.path.parent.name in TWICE and "service" in request.fixturenames:
+    if request.path.parent.name in HERE and "service" in request.fixturenames:
         service = request.getfixturevalue("service")
         service.worker = InProcess(service.store)

@@ -167,7 +167,7 @@ QUERIES: tuple[tuple[str, dict[str, str]], ...] = (
     ("compare", {"by": "lang"}),
     ("bound", {}),
     ("bound", {"window": "last:30"}),
-    ("judge", {"window": "24h", "certified": "true"}),
+    ("judge", {"window": "24h", "alpha": ".1"}),
     ("judge", {"judges": "gpt,claude", "missing": "99,NA"}),
     ("judge", {"by": "system"}),
     ("judge", {"method": "dawid-skene", "slice": "lang:de", "window": "7d"}),

@@ -6,7 +6,7 @@ from tallystick.serve.answer import answer_stream, arrow_rows, counted_rows
 from tallystick.serve.auth import Span
 from tallystick.serve.jobs import Service
 from tallystick.serve.results import call_of, counts_suffice, offered
-from tallystick.serve.rows import book_of
+from tallystick.serve.rows import StreamBook
 from tallystick.serve.streams import find_stream
 from tallystick.table import Tally
 from tests.serve.equal import post
@@ -16,9 +16,9 @@ from tests.serve.web import Web
 def test_the_kept_counts_are_the_tally_of_the_rows(web: Web, service: Service) -> None:
     post(web, "qa", 8)
     with service.store.snapshot() as reader:
-        book = book_of(reader, find_stream(reader, "qa"))
-        kept = counted_rows(reader, book, Span()).tally
-        table = arrow_rows(reader, book, Span())
+        book = StreamBook(reader, find_stream(reader, "qa"))
+        kept = counted_rows(book).tally
+        table = arrow_rows(book)
     assert kept.n == table.num_rows
     assert kept == Tally.of(table, columns=list(kept.names))
 
@@ -31,7 +31,7 @@ def test_counts_answer_votes_and_rows_answer_the_rest(web: Web, service: Service
     web.put("/v1/streams/qa", json={})
     assert web.post("/v1/streams/qa/records", json=records).status_code == 200
     with service.store.read() as reader:
-        table = book_of(reader, find_stream(reader, "qa")).table
+        table = StreamBook(reader, find_stream(reader, "qa")).table
     votes = ["--judges=gpt,b", "--item=item", "--truth=label"]
     assert counts_suffice(call_of("judge", votes), table)
     assert counts_suffice(call_of("judge", [*votes, "--by=s"]), table)

@@ -104,7 +104,7 @@ def test_a_group_is_kept_as_if_its_batches_came_one_after_the_other(
     web: Web, service: Service
 ) -> None:
     refused = 0
-    for seed in range(25):
+    for seed in range(12):
         one, many = f"one{seed}", f"many{seed}"
         for name in (one, many):
             assert web.put(f"/v1/streams/{name}", json={}).status_code == 200
@@ -120,7 +120,7 @@ def test_a_group_is_kept_as_if_its_batches_came_one_after_the_other(
             refused += isinstance(expected, HttpProblem)
         assert kept(service, many) == kept(service, one), seed
         assert check_stream(service.store, many).problems == ()
-    assert refused > 20
+    assert refused > 8
 
 
 def test_those_that_are_refused_leave_no_column_behind(web: Web, service: Service) -> None:

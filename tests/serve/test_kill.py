@@ -12,7 +12,7 @@ from tests.serve.kill import kill_rounds
 
 
 def test_kill_minus_nine_loses_nothing_and_doubles_nothing(tmp_path: Path) -> None:
-    found = kill_rounds(tmp_path, 6, seed=1)
+    found = kill_rounds(tmp_path, 3, seed=1)
     assert found["acknowledged"] > 0
     assert (found["lost"], found["twice"]) == (0, 0)
     assert found["integrity"] == "ok"

@@ -137,19 +137,6 @@ def test_the_estimate_is_shown_only_when_asked_for(table):
         assert "anytime" in httpx.get(links["1"] + "?estimate=1").text
 
 
-def test_kill_9_after_a_save_loses_nothing_and_the_page_goes_on(table):
-    saved = []
-    with served(table) as links:
-        for _ in range(4):
-            ask, _ = _form(links["1"])
-            assert httpx.post(links["1"], data={"ask": str(ask), "answer": "0"}).status_code == 303
-            saved.append(ask)
-        os.kill(int(links["pid"]), 9)
-    assert [key[0] for key in open_session(table.parent / "s.label").answers] == saved
-    with served(table) as links:
-        assert _form(links["1"])[0] == saved[-1] + 1
-
-
 def test_a_full_disk_is_said_and_the_item_stays(table):
     with served(table) as links:
         ask, _ = _form(links["1"])
@@ -250,12 +237,11 @@ def test_long_and_right_to_left_text_is_shown_as_text(tmp_path, browser):
         assert text in seen, text[:40]
 
 
-@pytest.mark.parametrize("after", [0.05, 0.15])
-def test_kill_9_in_the_middle_of_saving_loses_no_answer_that_was_taken(table, after):
+def test_kill_9_in_the_middle_of_saving_loses_no_answer_that_was_taken(table):
     """An answer that the page confirmed is in the file, once; at most one more was on its way."""
     taken: list[int] = []
     with served(table) as links:
-        killer = threading.Timer(after, os.kill, (int(links["pid"]), 9))
+        killer = threading.Timer(0.1, os.kill, (int(links["pid"]), 9))
         ask, _ = _form(links["1"])
         killer.start()
         try:

@@ -39,7 +39,7 @@ def site(busy: Service) -> Iterator[Web]:
 def test_http_and_the_command_line_say_the_same(site: Web, tmp_path: Path, seed: int) -> None:
     stream = f"s{seed}"
     post(site, stream, seed, odd=seed % 2 == 0)
-    for verb, query in QUERIES[seed - 1 :: 4]:  # together they are asked once
+    for verb, query in QUERIES[seed - 1 :: 6]:  # together they are asked once
         assert differences(site, stream, tmp_path, verb, query) == [], (verb, query)
 
 
@@ -87,7 +87,7 @@ def test_an_etag_saves_the_answer_until_a_record_comes(site: Web) -> None:
         ("results/judge?slice=lnag:en", 422, "did you mean 'lang'"),
         ("rows?slice=country:fr", 422, "lang, system"),
         ("tally?slice=country:fr", 422, "lang, system"),
-        ("results/judge?window=2026-11-12T00:00Z..2026-11-10T00:00Z", 422, "ends before"),
+        ("results/judge?window=2026-11-12T00:00Z..2026-11-10T00:00Z", 422, "cannot be read"),
         ("rows?format=xlsx", 422, "parquet"),
         ("rows?wndow=1h", 422, "wndow"),
     ],

@@ -10,12 +10,11 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tallystick.serve import rows as module
 from tallystick.serve.answer import answer_stream, counted_rows
 from tallystick.serve.auth import Span
 from tallystick.serve.jobs import Service
 from tallystick.serve.queue import population
-from tallystick.serve.rows import book_of, label_rows, pieces
+from tallystick.serve.rows import StreamBook, label_rows, pieces
 from tallystick.serve.streams import find_stream
 from tests.serve.equal import post
 from tests.serve.web import Web
@@ -31,10 +30,10 @@ def test_words_that_come_while_rows_are_read_belong_to_the_next_reading(
     url = "/v1/streams/qa/records"
     web.post(url, json=[{"item": n, "votes": {"a": "x"}} for n in range(5)])
     with service.store.snapshot() as reader:
-        book = book_of(reader, find_stream(reader, "qa"))
+        book = StreamBook(reader, find_stream(reader, "qa"))
         more = [{"item": 0, "votes": {"b": "new"}}, {"item": 9, "votes": {"a": "newer"}}]
         assert web.post(url, json=more).status_code == 200
-        found = [row for piece in pieces(reader, book, Span()) for row in piece]
+        found = [row for piece in pieces(book) for row in piece]
     assert found == [(str(n), "x") for n in range(5)]
     lines = web.get("/v1/streams/qa/rows?format=csv").text.splitlines()
     assert lines[:2] == ["item,a,b", "0,x,new"]
@@ -62,16 +61,15 @@ def test_who_draws_sees_patterns_and_rows_of_one_moment(
     assert set(found.pattern.tolist()) <= found.codes.keys()
 
 
-@pytest.mark.parametrize("details", ["", "&details=true"])
-def test_the_formats_hold_the_same_cells(web: Web, details: str) -> None:
+def test_the_formats_hold_the_same_cells(web: Web) -> None:
     post(web, "qa", 4)
-    lines = web.get(f"/v1/streams/qa/rows?format=ndjson{details}").text.splitlines()
+    lines = web.get("/v1/streams/qa/rows?format=ndjson").text.splitlines()
     rows = [json.loads(line) for line in lines]
-    table = web.get(f"/v1/streams/qa/rows?format=csv{details}")
+    table = web.get("/v1/streams/qa/rows?format=csv")
     assert table.headers["content-disposition"] == 'attachment; filename="qa.csv"'
     cells = list(csv.DictReader(io.StringIO(table.text)))
     assert [{k: v for k, v in row.items() if v} for row in cells] == rows
-    packed = web.get(f"/v1/streams/qa/rows?format=parquet{details}")
+    packed = web.get("/v1/streams/qa/rows?format=parquet")
     assert packed.headers["content-disposition"] == 'attachment; filename="qa.parquet"'
     table = pq.read_table(io.BytesIO(packed.content)).to_pylist()
     assert [{k: v for k, v in row.items() if v is not None} for row in table] == rows
@@ -111,28 +109,6 @@ def test_a_window_and_a_slice_choose_rows(web: Web) -> None:
     assert items("window=1h") == ["3", "4", "5"]  # the hour that runs, and what is dated ahead
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
-def test_details_say_when_and_by_whom(web: Web) -> None:
-    web.put("/v1/streams/qa", json={})
-    records = [
-        {"item": "a", "at": "2027-01-14T09:30:00Z", "votes": {"gpt": "x"}},
-        {"item": "a", "label": {"value": "x", "by": "ann"}},
-        {"item": "a", "label": {"value": "x", "by": "bob"}},
-        {"item": "b", "at": "2027-01-14T11:00:00Z", "votes": {"gpt": "x"}},
-    ]
-    assert web.post("/v1/streams/qa/records", json=records).status_code == 200
-    text = web.get("/v1/streams/qa/rows?format=csv&details=true").text
-    [first, second] = list(csv.DictReader(io.StringIO(text)))
-    assert first["at"] == "2027-01-14T09:00:00Z"
-    assert (first["labelled_by"], first["label_origin"]) == ("ann;bob", "imported")
-    assert first["labelled_at"] == "2027-01-15T08:00:00Z"
-    assert (second["at"], second["labelled_by"]) == ("2027-01-14T11:00:00Z", "")
-    [line, _] = web.get("/v1/streams/qa/rows?details=1").text.splitlines()
-    assert json.loads(line) == {k: v for k, v in first.items() if v}
-    assert "labelled_by" not in web.get("/v1/streams/qa/rows").text
-    assert web.get("/v1/streams/qa/rows?details=perhaps").status_code == 422
-
-
 def fill(web: Web, labelled: range, n: int = 100) -> None:
     """Post *n* rows, every other one in English; those of *labelled* have a label."""
     assert web.put("/v1/streams/qa", json={}).status_code == 200
@@ -146,18 +122,14 @@ def fill(web: Web, labelled: range, n: int = 100) -> None:
 
 def places(service: Service, span: Span) -> tuple[int, int] | None:
     with service.store.snapshot() as reader:
-        book = book_of(reader, find_stream(reader, "qa"), span)
-        counted = counted_rows(reader, book, span)
+        book = StreamBook(reader, find_stream(reader, "qa"), span)
+        counted = counted_rows(book)
         labelled = counted.labelled(frozenset())
-        return label_rows(reader, book, span, labelled, int(counted.tally.n))
+        return label_rows(book, labelled, int(counted.tally.n))
 
 
-@pytest.mark.parametrize("glance", [2_000, 3])
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
-def test_first_and_last_label_are_found_near_and_far(
-    web: Web, service: Service, monkeypatch: pytest.MonkeyPatch, glance: int
-) -> None:
-    monkeypatch.setattr(module, "_GLANCE", glance)
+def test_first_and_last_label_are_found_near_and_far(web: Web, service: Service) -> None:
     fill(web, range(20, 41))
     assert places(service, Span()) == (21, 41)
     assert places(service, Span(slices=(("lang", "de"),))) == (11, 21)

@@ -10,7 +10,7 @@ from tests.serve.schema import INSTALLED, fuzzed
 
 
 @pytest.mark.skipif(not INSTALLED, reason="schemathesis is not installed")
-def test_a_hundred_cases_give_no_error_of_ours(tmp_path: Path) -> None:
-    cases, failed = fuzzed(tmp_path, 12)
+def test_fifty_cases_give_no_error_of_ours(tmp_path: Path) -> None:
+    cases, failed = fuzzed(tmp_path, 6)
     assert failed == ""
-    assert cases >= 100
+    assert cases >= 50

@@ -24,7 +24,7 @@ def test_a_reader_that_stalls_is_cut_off_and_one_that_reads_is_not(tmp_path: Pat
     with Loop() as loop:
         web = Web(app, loop)
         web.put("/v1/streams/s", json={})
-        for start in range(0, 60_000, 10_000):
+        for start in range(0, 30_000, 10_000):
             lines = [
                 json.dumps({"item": f"{start + k}-{'x' * 200}", "votes": {"a": "x"}})
                 for k in range(10_000)
@@ -57,7 +57,7 @@ def test_a_reader_that_stalls_is_cut_off_and_one_that_reads_is_not(tmp_path: Pat
         running = asyncio.create_task(server.serve([listening]))
         while not server.started:
             await asyncio.sleep(0.01)
-        quick, stalled = await ask(0.0), await ask(6.0)
+        quick, stalled = await ask(0.0), await ask(3.0)
         server.should_exit = True
         await running
         return quick, stalled
@@ -65,6 +65,6 @@ def test_a_reader_that_stalls_is_cut_off_and_one_that_reads_is_not(tmp_path: Pat
     begun = time.monotonic()
     quick, stalled = asyncio.run(both())
     listening.close()
-    assert quick > 12_000_000
+    assert quick > 6_000_000
     assert stalled < quick
     assert time.monotonic() - begun < 60

@@ -17,7 +17,9 @@ def test_a_stream_is_made_shown_changed_and_deleted(web: Web) -> None:
     assert web.delete("/v1/streams/qa").status_code == 200
     gone = web.get("/v1/streams/qa")
     assert gone.status_code == 404
-    assert gone.json()["errors"][0]["way_out"].startswith("make it first: PUT /v1/streams/qa with")
+    assert gone.json()["errors"][0]["way_out"].startswith(
+        "An admin makes it: PUT /v1/streams/qa with"
+    )
 
 
 def test_wrong_settings_name_the_field(web: Web) -> None:

@@ -25,7 +25,8 @@ class Fake:
         self.seconds = 3.0
         self.hangs = False
 
-    def ask(self, work: str, stream: str, *given: Any, patience: float) -> WorkerAnswer:
+    def ask(self, name: str, order: tuple[Any, ...], *, patience: float) -> WorkerAnswer:
+        stream = order[1]
         self.streams.append(stream)
         if self.hangs and stream == "coins":
             raise TookTooLong(503, "no answer", Retry_After="30")
@@ -66,7 +67,7 @@ def test_a_worker_that_holds_too_much_is_replaced(
     assert perform(service.store, "answer:tally", "qa", Span()).leaving
     worker = Worker(service.store.address())
     worker._alive = lambda: Pipe()  # type: ignore[method-assign,assignment,return-value]
-    assert worker.ask("answer:tally", "qa", Span(), patience=1.0).leaving
+    assert worker.ask("qa", ("answer:tally", "qa", Span()), patience=1.0).leaving
     assert worker.pid is None
 
 
@@ -114,7 +115,7 @@ def test_whoever_waits_is_told_for_what_and_within_the_limit() -> None:
     worker.asked[0] = ("stream 'coins' (judge)", time.monotonic() - 7)
     begun = time.monotonic()
     with pytest.raises(HttpProblem, match=r"stream 'coins' \(judge\) came first and has taken 7 s"):
-        worker.ask(*EASY, patience=0.4)
+        worker.ask("qa", EASY, patience=0.4)
     assert time.monotonic() - begun < 0.4
     assert list(worker.asked) == [0]
 

@@ -24,7 +24,7 @@ REQUEST = {"id": "{id}", "new": "{new}"}
 
 
 def http(url, how=None, *, request=REQUEST, headers=None, label="$.label"):
-    asked = {"api": url, "request": request, "header": headers or {}, "label_path": label}
+    asked = {"api": f"{url}#{label}", "request": request, "header": headers or {}}
     return client_of(replace(how or ShiftQuestion(), **asked), columns=COLUMNS)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import os
 import shlex
 import sys
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, InputError
 from tallystick.registry import ENTRIES
-from tallystick.report.grid import grid, markdown
 from tallystick.results import Result, harmless, to_json
 from tallystick.table import option
 
@@ -34,9 +32,6 @@ class Delivery:
     summary: Path | None = option(None, "Append the result as Markdown to this file.")
     as_json: bool = option(
         False, "Print one JSON object on stdout and nothing else.", flag="--json"
-    )
-    no_text: bool = option(
-        False, "Leave the texts of the items out of the page, so that you can share it."
     )
     junit: Path | None = option(None, "Write the gates as JUnit XML to this file.")
     post: str | None = option(
@@ -114,7 +109,8 @@ def _writers(
         found.append(lambda: _write_items(items_out, learnt(result, data)))
     if to.html is not None:
         html = to.html
-        found.append(lambda: _write_page(html, result, data, _cases(result, to, data, behind)))
+        cases = None if data is None or behind is None else behind(result, data)
+        found.append(lambda: _write_page(html, result, data, cases))
     if to.summary is not None:
         summary = to.summary
         found.append(lambda: _append(summary, _markdown(result)))
@@ -131,6 +127,8 @@ def _writers(
 
 def _markdown(result: Result) -> str:
     """Return the verdict, the main table and the gates, for the summary page of a build."""
+    from tallystick.report.grid import grid, markdown
+
     gates = [
         {
             "gate": gate.expression,
@@ -161,15 +159,6 @@ def _write_items(path: Path, learnt: Mapping[str, Any] | ItemTable) -> None:
         tell(learnt.notes)
         learnt = learnt.columns
     write_csv(path, learnt)
-
-
-def _cases(
-    result: Result, to: Delivery, data: Data | None, behind: Callable[..., Cases | None] | None
-) -> Cases | None:
-    """Return the items behind the claim, where the capability knows them."""
-    if data is None or behind is None:
-        return None
-    return behind(result, data, texts=not to.no_text)
 
 
 def _write_page(path: Path, result: Result, data: Data | None, cases: Cases | None) -> None:
@@ -267,12 +256,8 @@ def _labels_help(result: Result, verb: str) -> bool:
 
 # Verbs that call an API: how the run goes, and what it costs before it begins.
 #
-# On a terminal there is a bar, and a question before money is spent. In a script there is a line
-# every ten seconds, and money is spent only with ``--yes`` or under ``--max-cost``.
-
-
-EVERY = 10.0
-"""Seconds between two lines."""
+# On a terminal one line is kept up to date, and a question comes before money is spent. In a script
+# there is a line every ten seconds, and money is spent only with ``--yes`` or under ``--max-cost``.
 
 
 def with_progress(call: Call) -> Call:
@@ -285,8 +270,9 @@ def with_progress(call: Call) -> Call:
     if not isinstance(question, ClientQuestion):
         return call
     _refuse_to_lose(call, question)
-    shown = progress_bar if sys.stderr.isatty() else progress_lines
-    return replace(call, question=replace(question, progress=shown, confirm=ask_first(question)))
+    return replace(
+        call, question=replace(question, progress=progress_lines, confirm=ask_first(question))
+    )
 
 
 def _refuse_to_lose(call: Call, question: ClientQuestion) -> None:
@@ -325,40 +311,25 @@ def ask_first(question: ClientQuestion) -> Callable[[str], None]:
 
 @contextmanager
 def progress_lines(clock: Callable[[], float] = time.monotonic) -> Iterator[Callable[[Any], None]]:
-    """Write a line to stderr every ten seconds, for logs and pipes."""
-    last = clock()
+    """Say on stderr how a run goes: one line that is written over, or in a pipe a line now and
+    then.
+    """
+    terminal = sys.stderr.isatty()
+    last, every = clock(), 0.2 if terminal else 10.0
 
     def show(now: Any) -> None:
         nonlocal last
-        if clock() - last < EVERY:
+        if clock() - last < every:
             return
         last = clock()
         cost = f", cost {now.cost:.4g}" if now.cost else ""
-        sys.stderr.write(f"{now.calls:,} of {now.planned:,} calls{cost}\n")
+        start, end = ("\r", "") if terminal else ("", "\n")
+        sys.stderr.write(f"{start}{now.calls:,} of {now.planned:,} calls{cost}{end}")
         sys.stderr.flush()
 
     yield show
-
-
-@contextmanager
-def progress_bar() -> Iterator[Callable[[Any], None]]:
-    """Open a bar on stderr; what it yields is told how the run goes."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    texts: tuple[Any, ...] = (
-        TextColumn("{task.completed:,} of {task.total:,} calls"),
-        BarColumn(),
-        TextColumn("cost {task.fields[cost]:.4g}"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*texts, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1, cost=0.0)
-
-        def show(now: Any) -> None:
-            bar.update(task, total=now.planned, completed=now.calls, cost=now.cost)
-
-        yield show
+    if terminal:
+        sys.stderr.write("\r\x1b[K")  # the line is gone before anything else is written
 
 
 # Refuse, before any work is done, outputs that would destroy something.
@@ -406,12 +377,9 @@ def named_files(source: str | Path) -> list[Path]:
             return [one for one in path.iterdir() if one.is_file()]
         if path.exists():
             return [path]
-    except (OSError, ValueError):  # too long for a name, or a NUL: it is a text, not a file
+        return list(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+    except (OSError, ValueError, IndexError):  # a text that cannot name a file
         return []
-    if not glob.has_magic(str(path)):
-        return []
-    first = next(place for place, part in enumerate(path.parts) if glob.has_magic(part))
-    return list(Path(*path.parts[:first]).glob(str(Path(*path.parts[first:]))))
 
 
 def _same(one: Path, other: Path) -> bool:

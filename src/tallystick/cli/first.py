@@ -198,24 +198,10 @@ _NEEDED = (
     *("numpy", "scipy", "pyarrow", "duckdb", "narwhals", "click", "rich", "jinja2", "httpx"),
     "stamina",
 )
-_OPTIONAL = {
-    "pandas": "pip install pandas",
-    "polars": "pip install polars",
-    "dask": "pip install 'tallystick[dask]'",
-    "pyspark": "pip install 'tallystick[spark]'",
-    "torch": "pip install 'tallystick[torch]'",
-    "resvg-py": "pip install 'tallystick[png]'",
+_OPTIONAL = {"pyspark": "spark", "resvg-py": "png"} | {
+    name: name for name in ("dask", "pandas", "polars", "torch")
 }
-
-
-@dataclass(frozen=True)
-class Component:
-    """One library or program: its version, or None and the way to get it."""
-
-    name: str
-    version: str | None
-    required: bool
-    remedy: str
+"""Package to the extra that brings it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,37 +213,41 @@ class DoctorResult(Result):
     version: str
     python: str
     platform: str
-    parts: tuple[Component, ...]
+    parts: tuple[dict[str, Any], ...]
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per part."""
         return [
             {
-                "part": p.name,
-                "version": p.version or "missing",
-                "needed": "yes" if p.required else "optional",
-                "how to get it": "" if p.version else p.remedy,
+                "part": part["name"],
+                "version": part["version"] or "missing",
+                "needed": "yes" if part["required"] else "optional",
+                "how to get it": "" if part["version"] else part["remedy"],
             }
-            for p in self.parts
+            for part in self.parts
         ]
 
 
 def examine() -> DoctorResult:
     """Look at this installation without loading anything heavy."""
-    parts = [Component(name, _version(name), True, f"pip install {name}") for name in _NEEDED]
-    parts += [Component(name, _version(name), False, remedy) for name, remedy in _OPTIONAL.items()]
+    ways = {name: f"pip install {name}" for name in _NEEDED}
+    ways |= {name: f"pip install 'tallystick[{extra}]'" for name, extra in _OPTIONAL.items()}
+    parts = [
+        {"name": name, "version": _version(name), "required": name in _NEEDED, "remedy": way}
+        for name, way in ways.items()
+    ]
     if _version("pyspark") is not None:
         java = "found" if shutil.which("java") else None
-        parts.append(Component("java", java, False, "install a Java 17 runtime"))
-    lacking = [part.name for part in parts if part.version is None]
-    broken = [part.name for part in parts if part.version is None and part.required]
+        way = "install a Java 17 runtime"
+        parts.append({"name": "java", "version": java, "required": False, "remedy": way})
+    lacking = [str(part["name"]) for part in parts if part["version"] is None]
+    broken = [name for name in lacking if name in _NEEDED]
     optional = f"; optional parts missing: {', '.join(lacking)}" if lacking else ""
+    verdict = f"Tallystick is ready{optional}."
+    if broken:
+        verdict = f"Tallystick cannot work here: {', '.join(broken)} missing."
     return DoctorResult(
-        verdict=(
-            f"Tallystick cannot work here: {', '.join(broken)} missing."
-            if broken
-            else f"Tallystick is ready{optional}."
-        ),
+        verdict=verdict,
         n_items=0,
         version=tallystick.__version__,
         python=platform.python_version(),
@@ -269,7 +259,7 @@ def examine() -> DoctorResult:
 def _doctor_run(**given: Any) -> None:
     result = examine()
     deliver(result, Delivery(**given))
-    if any(part.required and part.version is None for part in result.parts):
+    if any(part["required"] and part["version"] is None for part in result.parts):
         sys.exit(1)
 
 

@@ -251,7 +251,8 @@ def _plan(
         raise click.UsageError("give the table: label plan FILE")
     asked = own.asked
     door = Door(verb="judge", want="judges", repeats=True)
-    names, fields_ = ("judge", "prevalence", "score"), dict[str, Any]()
+    names: tuple[str, ...] = ("judge", "prevalence", "score")
+    fields_: dict[str, Any] = {}
     if asked is not None:
         door, names, fields_ = label_question(asked).door, (asked,), own.fields()
     with working("reading"):

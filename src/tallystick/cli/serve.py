@@ -53,13 +53,6 @@ def _place(command: Any) -> Any:
     help="Port to listen on; 0 picks a free one.",
 )
 @click.option(
-    "--durability",
-    type=click.Choice(("full", "normal")),
-    default="full",
-    show_default=True,
-    help="SQLite only. full survives a power cut; normal survives a killed process and is faster.",
-)
-@click.option(
     "--allow-host",
     "allow_hosts",
     multiple=True,
@@ -84,8 +77,7 @@ def serve(context: click.Context, /, **given: Any) -> None:
         allow_hosts=given["allow_hosts"],
     )
     address = address_of(config.folder or Path(), given["db"])
-    service = start_service(config, address, durability=given["durability"])
-    serve_forever(service, say=lambda line: tell([line]))
+    serve_forever(start_service(config, address), say=lambda line: tell([line]))
 
 
 def _store(folder: Path, db: str | None, *, kept: bool = False) -> Any:
@@ -107,21 +99,16 @@ def _store(folder: Path, db: str | None, *, kept: bool = False) -> Any:
     help="What the key may do; admin may do everything.",
 )
 @click.option("--name", default="", help="Name of the key; labels made with it carry this name.")
-@click.option("--stream", "streams", multiple=True, help="Allow this stream only; repeat for more.")
-def key(folder: Path, db: str | None, role: str, name: str, streams: tuple[str, ...]) -> None:
+def key(folder: Path, db: str | None, role: str, name: str) -> None:
     """Make a key and print it; it cannot be shown again."""
     store = _store(folder, db)
     try:
         from tallystick.serve.auth import make_key
 
         with store.write() as transaction:
-            made = make_key(transaction, role=role, name=name or role, streams=streams)
-            known = {one for (one,) in transaction.all("select name from stream")}
+            made = make_key(transaction, role=role, name=name or role)
     finally:
         store.close()
-    for one in streams:
-        if one not in known:
-            tell([f"! There is no stream {one!r} yet: the key is of use once there is one."])
     click.echo(made)
 
 

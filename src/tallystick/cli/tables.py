@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import json
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -33,9 +33,9 @@ from tallystick.table import (
     LabelRules,
     Roles,
     Tally,
+    describe,
     read,
     reading_of,
-    two_vocabularies,
     with_reading,
 )
 from tallystick.table.reading_names import ROLE_NAMES, is_truth_name, plain
@@ -49,18 +49,11 @@ if TYPE_CHECKING:
 _READS = ("item", "count", "weight", "by")
 
 
-def _run(
-    source: tuple[str, ...],
-    output: Path | None,
-    cut: tuple[str, ...],
-    **given: Any,
-) -> None:
+def _run(source: tuple[str, ...], output: Path | None, **given: Any) -> None:
     """Count the vote patterns of a table once, and answer from the counts later.
 
     With --by the slice is one more column of the tally, and with --weight the weight is.
     """
-    from tallystick.table import describe
-
     reading, delivery = sorted_options(given)
     reading = with_reading(reading, reads=_READS)
     delivery.check(source, output=output)
@@ -69,10 +62,9 @@ def _run(
         roles = data.roles.with_columns("judges", _counted(data, reading))
         # Only a tally that is saved can be merged with another.
         data = replace(data, roles=roles, sketch_items=output is not None)
-        edges = _edges(cut)
         with working("counting"):
             # A weight is one more column, so rows stay rows and weights need no total.
-            counted = data.tally("judges", "by", "weight", cut=edges)
+            counted = data.tally("judges", "by", "weight")
         tell(data.meaning_notes)
         if output is not None:
             counted.save(output)
@@ -90,22 +82,6 @@ def _counted(data: Data, reading: dict[str, Any]) -> tuple[str, ...]:
     return tuple(name for name in data.table.columns if name not in held)
 
 
-def _edges(options: tuple[str, ...]) -> dict[str, list[float]]:
-    """Read ``COLUMN=EDGE,EDGE,…``; the column's name may itself hold an equals sign."""
-    cut: dict[str, list[float]] = {}
-    for option in options:
-        column, equals, edges = option.rpartition("=")
-        try:
-            cut[column] = [float(edge) for edge in edges.split(",")]
-        except ValueError:
-            equals = ""
-        if not (column and equals):
-            raise InputError(
-                f"--cut must be COLUMN=EDGE,EDGE,… with numbers for edges, got {option!r}"
-            )
-    return cut
-
-
 tally = Verb(
     "tally",
     callback=_run,
@@ -113,11 +89,6 @@ tally = Verb(
     params=[
         click.Argument(["source"], nargs=-1, required=True, metavar="INPUT..."),
         out_option("Save the tally to this file."),
-        click.Option(
-            ["--cut"],
-            multiple=True,
-            help="Bin a score: COLUMN=EDGE,EDGE,… (repeat for more columns).",
-        ),
         *role_options(_READS),
         *reading_options(_READS),
         *options(Delivery, without=("junit", "post")),
@@ -132,81 +103,43 @@ def _merge_run(tallies: tuple[str, ...], output: Path, allow_overlap: bool, **gi
 
     Tallies that have counted the same file, stream, batch or rows are refused.
     """
-    from tallystick.table import describe
-
     _, delivery = sorted_options(given)
     delivery.check(tallies, output=output)
     with working("adding"):
         total, same = _total(tallies, allow_overlap=allow_overlap)
     result = describe(total)
-    result = replace(result, warnings=(*result.warnings, *same, *_two_vocabularies(total)))
+    result = replace(result, warnings=(*result.warnings, *same))
     total.save(output)
     deliver(result, delivery)
 
 
 def _total(tallies: Sequence[str], *, allow_overlap: bool) -> tuple[Tally, tuple[str, ...]]:
     """Return the sum of saved tallies, and which of them are the same file."""
-    from tallystick.table import Tally
-
     parts = [Tally.load(path) for path in tallies]
-    nameless = [path for path, part in zip(tallies, parts, strict=True) if not part.sources.names]
-    same = _same(nameless)
-    if same and not allow_overlap:
-        raise MergeError(f"{same[0]}. Leave one out, or give --allow-overlap")
-
-    total = Tally()
+    total, same = Tally(), []
     for place, (path, part) in enumerate(zip(tallies, parts, strict=True)):
-        if total.sources.clash(part.sources) is not None and not allow_overlap:
-            first, clash = _clash(part, tallies[:place], parts) or (
-                "the sum of the others",
-                total.sources.clash(part.sources),
-            )
-            raise MergeError(
-                f"{first} and {path} both count {clash}. Leave one tally out, or give"
-                " --allow-overlap"
-            )
+        # Which two of them share rows is looked for only if the sum does, or cannot know.
+        suspect = not part.sources.names or total.sources.clash(part.sources) is not None
+        before = zip(tallies[:place], parts, strict=False) if suspect else ()
+        for first, other in before:
+            told = _overlap((first, other), (path, part))
+            if told and not allow_overlap:
+                raise MergeError(f"{told}. Leave one tally out, or give --allow-overlap")
+            if told and not part.sources.names:
+                same.append(f"{told}: its rows are counted again")
         total = total.merge(part, allow_overlap=allow_overlap)
-    return total, same
+    return total, tuple(same)
 
 
-def _two_vocabularies(total: Tally) -> tuple[str, ...]:
-    """Warn of columns that say right and wrong in two ways: the tables were written differently."""
-    found = {name: two_vocabularies(labels) for name, labels in total.labels.items()}
-    odd = {name: pairs for name, pairs in found.items() if pairs is not None}
-    if not odd:
-        return ()
-    first, second = next(iter(odd.values()))
-    columns = f"column{'s' * (len(odd) > 1)} {', '.join(odd)}"
-    return (
-        f"{columns}: the labels are {first}, and also {second}. If they mean the same, no verb can"
-        " use this tally: write them alike in the tables, count them again, and merge those",
-    )
-
-
-def _clash(part: Tally, paths: Sequence[str], parts: Sequence[Tally]) -> tuple[str, str] | None:
-    """Return the first tally that shares something with *part*, and what it is."""
-    for path, other in zip(paths, parts, strict=False):
-        clash = other.sources.clash(part.sources)
-        if clash is not None:
-            return path, clash
-    return None
-
-
-def _same(tallies: Sequence[str]) -> tuple[str, ...]:
-    """Name files of one content: tallies of data in memory do not know what they counted."""
-    seen: dict[str, str] = {}
-    found = []
-    for path in tallies:
-        digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
-        if digest in seen:
-            both = (
-                f"{path} is given more than once"
-                if seen[digest] == path
-                else f"{seen[digest]} and {path} are byte for byte the same"
-            )
-            found.append(f"{both}: its rows are counted again")
-        seen.setdefault(digest, path)
-    return tuple(dict.fromkeys(found))
+def _overlap(one: tuple[str, Tally], other: tuple[str, Tally]) -> str:
+    """Say what two saved tallies share; nothing if they share nothing."""
+    clash = one[1].sources.clash(other[1].sources)
+    if clash is not None:
+        return f"{one[0]} and {other[0]} both count {clash}"
+    # Tallies of data in memory do not know what they counted: all there is to compare is the file.
+    if one[1].sources.names or Path(one[0]).read_bytes() != Path(other[0]).read_bytes():
+        return ""
+    return f"{one[0]} and {other[0]} are byte for byte the same"
 
 
 merge = Verb(
@@ -229,7 +162,7 @@ merge = Verb(
 
 
 def follow(call: Call) -> None:
-    """Answer about votes from stdin, window by window, as they come."""
+    """Answer about votes from stdin, window by window, as they come; the last one may be partial."""
     question = call.question
     assert isinstance(question, JudgeQuestion)
     if question.window is None or call.source != ("-",):
@@ -242,17 +175,8 @@ def follow(call: Call) -> None:
     refused += [f"--{name}" for name in ("judge", "vote") if name in call.reading]
     if refused:
         raise InputError(f"--follow does not take {refused[0]}: leave one of the two out")
-    rules = LabelRules(
-        missing=tuple(
-            piece for token in call.reading.get("missing", ()) for piece in token.split(",")
-        ),
-        coerce=bool(call.reading.get("coerce")),
-    )
-    _follow_stdin(roles, rules, question)
-
-
-def _follow_stdin(roles: Roles, rules: LabelRules, question: JudgeQuestion) -> None:
-    """Evaluate stdin window by window until it ends; the last one may be partial."""
+    missing = [piece for token in call.reading.get("missing", ()) for piece in token.split(",")]
+    rules = LabelRules(missing=tuple(missing), coerce=bool(call.reading.get("coerce")))
     names: tuple[str, ...] | None = None
 
     def grade(votes: Tally) -> JudgeResult:
@@ -305,54 +229,52 @@ def records(lines: TextIO) -> Iterator[dict[str, Any]]:
     [{'a': '1', 'b': None}]
     """
     first = lines.readline()
+    every = chain([first], iter(lines.readline, ""))
     if first.lstrip().startswith("{"):
-        number = 0
-        while first:
-            number += 1
-            if first.strip():
-                try:
-                    row = json.loads(first)
-                except ValueError as error:
-                    raise InputError(
-                        f"line {number} of stdin is not a JSON object ({error})"
-                    ) from error
-                if not isinstance(row, dict):
-                    raise InputError(
-                        f"line {number} of stdin is {first.strip()[:40]!r}, not a JSON object"
-                    )
-                yield row
-            first = lines.readline()
+        for number, line in enumerate(every, start=1):
+            if line.strip():
+                yield _object(line, number)
         return
     header = next(csv.reader([first]), [])
     if len(set(header)) != len(header) or not header:
         raise InputError(f"the header of stdin must name different columns, got {header}")
     for number, cells in enumerate(csv.reader(iter(lines.readline, "")), start=2):
-        if not cells:
-            continue
-        if len(cells) != len(header):
+        if cells and len(cells) != len(header):
             raise InputError(
                 f"line {number} of stdin has {len(cells)} cells, the header has {len(header)}"
             )
-        yield {
-            name: cell if cell.strip() else None for name, cell in zip(header, cells, strict=True)
-        }
+        if cells:
+            yield {
+                name: cell if cell.strip() else None
+                for name, cell in zip(header, cells, strict=True)
+            }
+
+
+def _object(line: str, number: int) -> dict[str, Any]:
+    """Read one line of NDJSON."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        row = None
+    if not isinstance(row, dict):
+        raise InputError(f"line {number} of stdin is {line.strip()[:40]!r}, not a JSON object")
+    return row
 
 
 def _columns(
     header: tuple[str, ...], judges: Sequence[str], truth: str | None, item: str | None
 ) -> tuple[str, ...]:
-    others = [name for name in header if name not in (truth, item)]
-    if judges:
-        patterns = [piece for option in judges for piece in option.split(",")]
-        chosen = tuple(
-            name for name in others if any(fnmatchcase(name, pattern) for pattern in patterns)
-        )
-    else:
-        chosen = tuple(
-            name
-            for name in others
-            if plain(name) not in ROLE_NAMES["item"] and not is_truth_name(name, whole=True)
-        )
+    """Return the judges that are named, or every column that is no item and no truth; the truth."""
+    patterns = [piece for option in judges for piece in option.split(",")]
+
+    def votes(name: str) -> bool:
+        if name in (truth, item):
+            return False
+        if patterns:
+            return any(fnmatchcase(name, pattern) for pattern in patterns)
+        return plain(name) not in ROLE_NAMES["item"] and not is_truth_name(name, whole=True)
+
+    chosen = tuple(filter(votes, header))
     if not chosen or (truth is not None and truth not in header):
         raise InputError(
             f"stdin has columns {list(header)}: no judge among them, or no truth {truth!r}"

@@ -73,7 +73,7 @@ def command_of(capability: Capability[Result]) -> click.Command:
     if table:
         taken = _flags(capability.question)
         params += reading_options(capability.reads, door=capability.door, taken=taken)
-    idle = [] if table else ["items_out", "no_text"]
+    idle = [] if table else ["items_out"]
     idle += [] if "gates" in options_of(capability.question) else ["junit"]
     idle += [] if capability.verb == "shift" else ["post"]
     params += options(Delivery, without=idle)
@@ -106,11 +106,11 @@ class Verb(click.Command):
             one_text = isinstance(param, click.Option) and param.type is click.STRING
             if times < 2 or not one_text or param.multiple:
                 continue
-            way = f"name one, or write {param.opts[0]} A --old-draws B for answers of one API"
             draws = param.name == "old" and any(one.name == "old_draws" for one in self.params)
+            way = ", or write --old A --old-draws B for answers of one API" if draws else "."
             raise click.UsageError(
-                f"Option '{param.opts[0]}' takes one value and was given {times} times: "
-                + (way if draws else "name one."),
+                f"Option '{param.opts[0]}' takes one value and was given {times} times: name one"
+                + way,
                 ctx,
             )
         return super().parse_args(ctx, args)

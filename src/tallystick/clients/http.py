@@ -18,9 +18,8 @@ from tallystick.clients.client import (
     check_fields,
     fill_json,
     look_up,
-    parse_json,
     parse_path,
-    text_or_file,
+    request_of,
 )
 from tallystick.clients.journal import (
     refuse_key,
@@ -34,7 +33,6 @@ from tallystick.results import Json
 if TYPE_CHECKING:
     import httpx
 
-    from tallystick.clients.question import ClientQuestion
 
 # What a status means: asked again later, a refused key, or an address that is none.
 _AGAIN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
@@ -68,10 +66,12 @@ class HttpClient(Client):
     request
         JSON with ``{column}`` in its texts.
     given
-        Columns, timeout, and the headers and the path of the answer if they are not named here.
+        Columns, timeout, and the headers if they are not named here.
+    answer_at
+        The JSONPath of the answer in the reply.
     """
 
-    prefix, example = "http", "https://HOST/PATH"
+    prefix, example = "http", "https://HOST/PATH#$.label"
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class HttpClient(Client):
         given: Given,
         *,
         headers: Mapping[str, str] | None = None,
-        label_path: str | None = None,
+        answer_at: str,
     ) -> None:
         check_fields(request, given.columns, "the request template")
         # A key that was typed is refused before it can be written anywhere.
@@ -91,7 +91,7 @@ class HttpClient(Client):
             refuse_key("header", name, value)
         self._url = Secret(url, "the address")
         self._headers = {name: Secret(value, f"header {name}") for name, value in headers.items()}
-        self._request, self._label = request, label_path or given.question.label_path
+        self._request, self._label = request, answer_at
         self._path, self._timeout = parse_path(self._label), given.question.timeout
         self._http: httpx.AsyncClient | None = None
         self._where = ""
@@ -103,7 +103,10 @@ class HttpClient(Client):
             raise InputError(
                 'an HTTP API needs a request template: request=\'{"text": "{review}"}\' (--request)'
             )
-        return cls(given.target, request_of(given.question), given)
+        # Behind "#", which no server is sent: where the reply holds the answer.
+        url, _, answer_at = given.target.partition("#")
+        request = request_of(given.question.request)
+        return cls(url, request, given, answer_at=answer_at or "$.label")
 
     @property
     def description(self) -> dict[str, Json]:
@@ -230,16 +233,6 @@ class HttpClient(Client):
             wait=_retry_after(reply.headers.get("retry-after")) if status in _AGAIN else None,
             fatal=status in _GONE,
         )
-
-
-def request_of(question: ClientQuestion) -> dict[str, Any]:
-    """Return the request that the user gives, as text, as a file or as the value itself."""
-    if not isinstance(question.request, str):
-        return dict(question.request or {})
-    value = parse_json(text_or_file(question.request), "the request (--request)")
-    if not isinstance(value, dict):
-        raise InputError('the request (--request) must be a JSON object such as {"top_p": 0.9}')
-    return value
 
 
 def _word(value: Any) -> str | None:

@@ -261,8 +261,8 @@ def usage_warnings(usage: Usage) -> tuple[str, ...]:
 
     >>> usage_warnings(Usage(models={"m-05": 40, "m-08": 2}, cut=3, failures={"HTTP 400": 7}))
     ('the API changed its model during the run: it named m-05 (40 answers), m-08 (2 answers)', \
-'3 replies were cut off at the token limit and count as unread: allow longer ones (--max-tokens), \
-in a new journal', 'the commonest reason why calls failed (7 times): HTTP 400')
+'3 replies were cut off at the token limit and count as unread: allow longer ones (max_tokens in \
+--request), in a new journal', 'the commonest reason why calls failed (7 times): HTTP 400')
     """
     found = []
     if len(usage.models) > 1:
@@ -271,7 +271,7 @@ in a new journal', 'the commonest reason why calls failed (7 times): HTTP 400')
     if usage.cut:
         found.append(
             f"{count(usage.cut)} replies were cut off at the token limit and count as unread: allow"
-            " longer ones (--max-tokens), in a new journal"
+            " longer ones (max_tokens in --request), in a new journal"
         )
     for reason, times in list(usage.failures.items())[:1]:
         often = "once" if times == 1 else f"{count(times)} times"
@@ -414,14 +414,10 @@ def refuse_keys_in_url(url: str) -> None:
     >>> refuse_keys_in_url("https://host/v1?key=$GOOGLE_KEY&api-version=2024-06-01")
     """
     parts = urlsplit(url)
-    if parts.username or parts.password:
-        raise InputError(
-            "the address holds a password: put it into the environment and a header, as $NAME"
-        )
+    if parts.username or parts.password or looks_like_key(parts.path):
+        raise InputError("the address holds a password or a key: write it as $NAME")
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
         refuse_key("URL parameter", name, value)
-    if looks_like_key(parts.path):
-        raise InputError("the path of the address holds a key: write it as $NAME")
 
 
 def refuse_keys_in_body(body: Json, name: str = "body") -> None:

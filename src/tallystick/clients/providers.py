@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
-from tallystick.clients.client import Given, check_fields, fields, text_or_file
-from tallystick.clients.http import HttpClient, request_of
+from tallystick.clients.client import Given, check_fields, fields, request_of, text_or_file
+from tallystick.clients.http import HttpClient
 from tallystick.errors import InputError
 
 # Chat models: a prompt with columns filled in, and the answer in the text. The addresses of all
@@ -74,9 +74,9 @@ class ChatClient(HttpClient):
         # The provider itself always wants a key; another server gets one if there is one.
         if not typed and (not base or os.environ.get(cls.key.partition("$")[2])):
             headers[cls.keys[0]] = cls.key
-        body = {"model": model, **cls.body(prompt, system, given), **request_of(question)}
+        body = {"model": model, **cls.body(prompt, system, given), **request_of(question.request)}
         url = _endpoint(base or cls.home, cls.call, version=cls.version)
-        return cls(url, body, given, headers=headers, label_path=cls.at)
+        return cls(url, body, given, headers=headers, answer_at=cls.at)
 
 
 class OpenAIClient(ChatClient):
@@ -93,8 +93,6 @@ class OpenAIClient(ChatClient):
         body: dict[str, Any] = {"messages": [{"role": "user", "content": prompt}]}
         if system is not None:
             body["messages"].insert(0, {"role": "system", "content": system})
-        if given.question.max_tokens is not None:
-            body["max_tokens"] = given.question.max_tokens
         if given.question.answer == "schema":
             form = {"name": "answer", "strict": True, "schema": _schema(given.labels)}
             body["response_format"] = {"type": "json_schema", "json_schema": form}
@@ -113,8 +111,8 @@ class AnthropicClient(ChatClient):
     @classmethod
     def body(cls, prompt: str, system: str | None, given: Given) -> dict[str, Any]:
         """Return messages, and a tool for one of the labels; the API wants a longest reply."""
-        body: dict[str, Any] = {"max_tokens": given.question.max_tokens or LONGEST}
-        body["messages"] = [{"role": "user", "content": prompt}]
+        messages = [{"role": "user", "content": prompt}]
+        body: dict[str, Any] = {"max_tokens": LONGEST, "messages": messages}
         if system is not None:
             body["system"] = system
         if given.question.answer == "schema":

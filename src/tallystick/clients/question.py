@@ -10,11 +10,14 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from tallystick.clients.client import Client, Reply
+from tallystick.clients.client import Client, Reply, request_of
 from tallystick.clients.local import KINDS
 from tallystick.clients.reading import READINGS, AnswerReading
 from tallystick.errors import InputError
 from tallystick.table import Question, option
+
+LONGEST_REPLY = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+"""Fields of a request that limit a reply."""
 
 API = f"Whom to ask: {', '.join(kind.example for kind in KINDS)}."
 
@@ -38,18 +41,15 @@ class ClientQuestion(Question):
     answer: str | None = option(
         None, f"How answers are read: {', '.join(READINGS)} (schema asks a chat model for JSON)."
     )
-    max_tokens: int | None = option(None, "Most tokens in a reply.", low=1)
     request: str | Mapping[str, Any] | None = option(
         None,
-        'HTTP: request body as JSON, or a file: \'{"text": "{review}"}\'; of chat: more fields.',
-    )
-    label_path: str = option(
-        "$.label", "HTTP: where the answer stands in the reply, as a JSONPath."
+        'Request body as JSON, or a file: \'{"text": "{review}"}\'; of chat more fields, such as'
+        " '{\"max_tokens\": 50}'.",
     )
     header: tuple[str, ...] | Mapping[str, str] = option(
         (), "'Name: value' of an HTTP header, keys as $NAME; repeat."
     )
-    concurrency: int = option(8, "Most requests at a time.", low=1)
+    concurrency: int = option(8, "Most requests at a time.", low=1, hidden=True)
     timeout: float = option(60.0, "Most seconds for one request.", hidden=True)
     attempts: int = option(5, "How often an item is tried.", low=1, hidden=True)
     wait: float = option(0.5, "Seconds before the first retry.", hidden=True)
@@ -89,7 +89,7 @@ class ClientQuestion(Question):
         if self.max_cost is not None and not self.prices.bounded:
             raise InputError(
                 "max_cost is a hard limit, and a reply of unknown length has none: give the"
-                " longest reply in tokens (--max-tokens)"
+                " longest reply in tokens (--request '{\"max_tokens\": 50}')"
             )
 
     @property
@@ -100,7 +100,9 @@ class ClientQuestion(Question):
     @cached_property
     def prices(self) -> CallPrices:
         """What a request costs."""
-        return CallPrices.of(self.price, max_tokens=self.max_tokens)
+        sent = request_of(self.request)
+        longest = next((sent[name] for name in LONGEST_REPLY if name in sent), None)
+        return CallPrices.of(self.price, max_tokens=longest)
 
     @property
     def headers(self) -> dict[str, str]:
@@ -155,11 +157,6 @@ class CallPrices:
     currency: str = ""
     max_tokens: int | None = None
 
-    def __post_init__(self) -> None:
-        for value in (self.call, self.input, self.output):
-            if not isfinite(value) or value < 0:
-                raise InputError(f"price must be a positive number, got {value!r}")
-
     @classmethod
     def of(cls, text: str | float, *, max_tokens: int | None = None) -> CallPrices:
         """Read ``--price``: a number per request, or two per million tokens in and out.
@@ -172,11 +169,10 @@ class CallPrices:
             given = [float(part) for part in numbers.split(",")]
         except ValueError:
             given = []
-        if len(given) == 1:
-            return cls(call=given[0], currency=currency.strip(), max_tokens=max_tokens)
-        if len(given) == 2:
-            per_token = {"input": given[0], "output": given[1]}
-            return cls(**per_token, currency=currency.strip(), max_tokens=max_tokens)
+        names = {1: ("call",), 2: ("input", "output")}.get(len(given), ())
+        if names and all(isfinite(value) and value >= 0 for value in given):
+            prices = dict(zip(names, given, strict=True))
+            return cls(**prices, currency=currency.strip(), max_tokens=max_tokens)
         raise InputError(
             "price (--price) is a number per request, or IN,OUT per million tokens, with the"
             f" currency after a blank, e.g. '2.5,10 USD'; got {text!r}"

@@ -10,16 +10,18 @@ import secrets
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import Meta
 
 from tallystick.errors import InputError
 from tallystick.serve.auth import HttpProblem
 from tallystick.serve.database import Reader, Transaction
 from tallystick.serve.jobs import Held, job
-from tallystick.serve.routes import LIMIT, Incoming, Parameter, route
+from tallystick.serve.routes import Incoming, Limit, Query, reads, route, writes
 from tallystick.serve.writer import Boundary
 
 if TYPE_CHECKING:
@@ -89,14 +91,17 @@ def _body(row: tuple[Any, ...]) -> AlertBody:
 
 def raise_alert(transaction: Transaction, note: AlertNote, *, now: float) -> int:
     """Keep an alarm and queue it for the webhook, in the caller's transaction."""
-    ident = transaction.insert(
-        "insert into alert (stream, name, what, proves, does_not_prove, detail, at, seen, seen_by)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning id",
-        (
-            *(note.stream, note.name, note.what, note.proves, note.does_not_prove),
-            *(json.dumps(note.detail, allow_nan=False, default=str), now),
-            *((now, "muted") if note.muted else (None, None)),
-        ),
+    ident = transaction.made(
+        "alert",
+        stream=note.stream,
+        name=note.name,
+        what=note.what,
+        proves=note.proves,
+        does_not_prove=note.does_not_prove,
+        detail=json.dumps(note.detail, allow_nan=False, default=str),
+        at=now,
+        seen=now if note.muted else None,
+        seen_by="muted" if note.muted else None,
     )
     if not note.muted:
         _queue(transaction, ident, now=now)
@@ -110,12 +115,10 @@ def amend_alert(
 
     It keeps its id and its time. With *send* people hear of it: it counts as unseen again.
     """
+    detail = json.dumps(note.detail, allow_nan=False, default=str)
     transaction.run(
         "update alert set what = ?, proves = ?, does_not_prove = ?, detail = ? where id = ?",
-        (
-            *(note.what, note.proves, note.does_not_prove),
-            *(json.dumps(note.detail, allow_nan=False, default=str), ident),
-        ),
+        (note.what, note.proves, note.does_not_prove, detail, ident),
     )
     if send and not note.muted:
         transaction.run("update alert set seen = null, seen_by = null where id = ?", (ident,))
@@ -141,49 +144,37 @@ def listed_alerts(
     return [_body(row) for row in reader.all(sql, (*wanted, limit))]
 
 
-@route(
-    "GET",
-    "/v1/alerts",
-    "read",
-    answer=AlertList,
-    query=(
-        Parameter("stream", "Only those of a stream."),
-        Parameter("unseen", "true: only those nobody has seen."),
-        LIMIT,
-    ),
-)
-async def get_alerts(incoming: Incoming) -> AlertList:
+class AlertQuery(Query):
+    """Which alarms."""
+
+    stream: Annotated[str, Meta(description="Only those of a stream.")] = ""
+    unseen: Annotated[bool, Meta(description="true: only those nobody has seen.")] = False
+    limit: Limit = 100
+
+
+@reads("/v1/alerts", "read", answer=AlertList, query=AlertQuery)
+def get_alerts(reader: Reader, incoming: Incoming) -> AlertList:
     """List alarms, the newest first; a key for some streams sees those of its streams."""
-    unseen = incoming.query("unseen") in ("1", "true", "yes")
-    limit = incoming.limit(100)
-    stream, mine = incoming.query("stream") or None, incoming.who.streams
+    asked, mine = incoming.query, incoming.who.streams
+    of = asked.stream or None
     return AlertList(
-        await incoming.service.reading(
-            lambda reader: listed_alerts(
-                reader, stream=stream, streams=mine, unseen=unseen, limit=limit
-            )
-        )
+        listed_alerts(reader, stream=of, streams=mine, unseen=asked.unseen, limit=asked.limit)
     )
 
 
-@route("POST", "/v1/alerts/{alert}/seen", "admin", answer=AlertBody)
-async def post_seen(incoming: Incoming) -> AlertBody:
+@writes("POST", "/v1/alerts/{alert}/seen", "admin", answer=AlertBody)
+def post_seen(transaction: Transaction, incoming: Incoming) -> AlertBody:
     """Say that somebody saw an alarm."""
     text = incoming.path["alert"]
     ident = int(text) if text.isdecimal() and len(text) <= 18 else -1
-    now, who = incoming.service.clock(), incoming.who.name
-
-    def work(transaction: Transaction) -> AlertBody:
-        transaction.run(
-            "update alert set seen = ?, seen_by = ? where id = ? and seen is null",
-            (now, who, ident),
-        )
-        row = transaction.one(f"{_SELECT} where a.id = ?", (ident,))
-        if row is None:
-            raise HttpProblem(404, f"there is no alarm {text[:40]!r}")
-        return _body(row)
-
-    return await incoming.service.commit(work)
+    transaction.run(
+        "update alert set seen = ?, seen_by = ? where id = ? and seen is null",
+        (incoming.now, incoming.who.name, ident),
+    )
+    row = transaction.one(f"{_SELECT} where a.id = ?", (ident,))
+    if row is None:
+        raise HttpProblem(404, f"there is no alarm {text[:40]!r}")
+    return _body(row)
 
 
 # The webhook: every alarm goes to one address of the team's, signed, and is tried again until it
@@ -238,19 +229,38 @@ def signature(secret: str, body: bytes, *, at: int) -> str:
 
 def _queue(transaction: Transaction, alert: int, *, now: float) -> None:
     """Plan the delivery of an alarm."""
-    row = transaction.one(f"{_SELECT} where a.id = ?", (alert,))
-    if row is None:
-        return
+    [row] = transaction.all(f"{_SELECT} where a.id = ?", (alert,))
     body = _body(row)
-    text = json.dumps(msgspec.to_builtins(body), allow_nan=False, ensure_ascii=False)
-    for ident, streams in transaction.all("select id, streams from hook where state = 'on'"):
+    text = msgspec.json.encode(body).decode()
+    for hook, streams in transaction.all("select id, streams from hook where state = 'on'"):
         wanted = json.loads(streams)
         if not wanted or body.stream in wanted:
-            transaction.run(
-                "insert into delivery (id, hook, alert, body, tries, next, created)"
-                " values (?, ?, ?, ?, 0, ?, ?)",
-                (secrets.token_hex(16), ident, alert, text, now, now),
-            )
+            _plan(transaction, hook, text, alert=alert, now=now)
+
+
+def _plan(
+    transaction: Transaction, hook: int, text: str, *, alert: int | None, now: float
+) -> DeliveryBody:
+    planned = DeliveryBody(secrets.token_hex(16), alert, 0, now, None, None, None)
+    transaction.put(
+        "delivery",
+        id=planned.id,
+        hook=hook,
+        alert=alert,
+        body=text,
+        tries=0,
+        next=now,
+        created=now,
+    )
+    return planned
+
+
+def _due(reader: Reader, now: float) -> tuple[Any, ...] | None:
+    return reader.one(
+        "select d.id, d.body, d.tries, h.url, h.secret from delivery d join hook h on h.id = d.hook"
+        " where d.next is not null and d.next <= ? and h.state = 'on' order by d.next limit 1",
+        (now,),
+    )
 
 
 @job("deliver", every=5.0, lease=60.0)
@@ -261,35 +271,21 @@ def deliver(service: Service, held: Held) -> None:
     """
     while not service.jobs.stopping:
         now = service.clock()
-        due = service.read(
-            lambda reader, now=now: reader.one(  # type: ignore[misc]
-                "select d.id, d.body, d.tries, h.url, h.secret from delivery d"
-                " join hook h on h.id = d.hook"
-                " where d.next is not null and d.next <= ? and h.state = 'on'"
-                " order by d.next limit 1",
-                (now,),
-            )
-        )
+        due = service.read(partial(_due, now=now))
         if due is None:
             return
         ident, text, tries, url, secret = due
         later = now + WAITS[tries] if tries < len(WAITS) else None
-
-        def count(transaction: Transaction, ident: str = ident, later: Any = later) -> None:
-            held.check(transaction)
-            transaction.run(
-                "update delivery set tries = tries + 1, next = ? where id = ?", (later, ident)
-            )
-
-        service.writer.do(count)
+        tried = "update delivery set tries = tries + 1, next = ? where id = ?"
+        held.write(partial(Transaction.run, sql=tried, parameters=(later, ident)))
         status, failure = _send(service, ident, url, secret, text.encode(), int(now))
         done = now if failure is None else None
-        settled = (status, failure, done, done, ident)
         service.writer.do(
-            lambda transaction, settled=settled: transaction.run(  # type: ignore[misc]
-                "update delivery set last_status = ?, last_error = ?, done = ?,"
+            partial(
+                Transaction.run,
+                sql="update delivery set last_status = ?, last_error = ?, done = ?,"
                 " next = case when ? is null then next else null end where id = ?",
-                settled,
+                parameters=(status, failure, done, done, ident),
             )
         )
         held.renew()
@@ -322,18 +318,14 @@ async def put_webhook(incoming: Incoming) -> WebhookShown:
 
     def work(transaction: Transaction) -> WebhookShown:
         known = transaction.one("select id from hook order by id limit 1")
-        if known is None:
-            transaction.run(
-                "insert into hook (name, url, secret, streams, state, created)"
-                " values ('webhook', ?, ?, '[]', 'on', ?)",
-                (url, made, now),
-            )
-            return WebhookShown(url, made)
-        _drop(transaction, keep=known[0])
-        transaction.run(
-            "update hook set url = ?, streams = '[]', state = 'on' where id = ?", (url, known[0])
-        )
-        return WebhookShown(url, None)
+        if known is not None:
+            _drop(transaction, keep=known[0])
+            change = "update hook set url = ?, streams = '[]', state = 'on' where id = ?"
+            transaction.run(change, (url, known[0]))
+            return WebhookShown(url, None)
+        parts = {"streams": "[]", "state": "on", "created": now}
+        transaction.put("hook", name="webhook", url=url, secret=made, **parts)
+        return WebhookShown(url, made)
 
     return await service.commit(work)
 
@@ -344,8 +336,9 @@ def _drop(transaction: Transaction, *, keep: int = -1) -> int:
     return transaction.run("delete from hook where id <> ?", (keep,))
 
 
-def webhook(reader: Reader) -> WebhookBody:
-    """Return where alarms go and the last hundred deliveries."""
+@reads("/v1/webhook", "admin", answer=WebhookBody)
+def get_webhook(reader: Reader, incoming: Incoming) -> WebhookBody:
+    """Say where alarms go, and how the last hundred were delivered."""
     urls = [url for (url,) in reader.all("select url from hook where state = 'on' order by id")]
     rows = reader.all(
         "select id, alert, tries, next, last_status, last_error, done from delivery"
@@ -354,34 +347,20 @@ def webhook(reader: Reader) -> WebhookBody:
     return WebhookBody(urls, [DeliveryBody(*row) for row in rows])
 
 
-@route("GET", "/v1/webhook", "admin", answer=WebhookBody)
-async def get_webhook(incoming: Incoming) -> WebhookBody:
-    """Say where alarms go, and how the last ones were delivered."""
-    return await incoming.service.reading(webhook)
-
-
-@route("DELETE", "/v1/webhook", "admin", answer=dict[str, int])
-async def delete_webhook(incoming: Incoming) -> dict[str, int]:
+@writes("DELETE", "/v1/webhook", "admin", answer=dict[str, int])
+def delete_webhook(transaction: Transaction, incoming: Incoming) -> dict[str, int]:
     """Send no alarm any more."""
-    return {"deleted": await incoming.service.commit(_drop)}
+    return {"deleted": _drop(transaction)}
 
 
-@route("POST", "/v1/webhook/test", "admin", answer=DeliveryBody)
-async def test_webhook(incoming: Incoming) -> DeliveryBody:
+@writes("POST", "/v1/webhook/test", "admin", answer=DeliveryBody)
+def test_webhook(transaction: Transaction, incoming: Incoming) -> DeliveryBody:
     """Send a signed sample within seconds; GET /v1/webhook says what came of it."""
-    now, ident = incoming.service.clock(), secrets.token_hex(16)
-    text = json.dumps({"name": "test", "what": "A sample, sent by hand.", "at": now})
-
-    def work(transaction: Transaction) -> DeliveryBody:
-        if not transaction.run(
-            "insert into delivery (id, hook, alert, body, tries, next, created)"
-            " select ?, min(id), null, ?, 0, ?, ? from hook having min(id) is not null",
-            (ident, text, now, now),
-        ):
-            raise HttpProblem(404, "there is no webhook: PUT /v1/webhook makes one")
-        return DeliveryBody(ident, None, 0, now, None, None, None)
-
-    return await incoming.service.commit(work)
+    hook = transaction.one("select id from hook order by id limit 1")
+    if hook is None:
+        raise HttpProblem(404, "there is no webhook: PUT /v1/webhook makes one")
+    text = json.dumps({"name": "test", "what": "A sample, sent by hand.", "at": incoming.now})
+    return _plan(transaction, hook[0], text, alert=None, now=incoming.now)
 
 
 # Calls that leave the service: to whom they may go, and how.
@@ -429,31 +408,21 @@ def target_of(
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()
     listed = host in {one.lower() for one in allow}
-    if parts.scheme not in ("https", "http") or not host:
-        raise InputError(f"{url[:200]!r} is not an https address")
+    way = f"list the host if that is meant (tallystick serve --allow-host {host})"
+    # A password would be stored and shown.
+    if parts.scheme not in ("https", "http") or not host or parts.username or parts.password:
+        raise InputError(f"{url[:200]!r} is not an https address without a password")
     if parts.scheme == "http" and not listed:
-        raise InputError(
-            f"{host} would be called without encryption: use https, or list the host"
-            f" (tallystick serve --allow-host {host})"
-        )
-    if parts.username or parts.password:
-        raise InputError("an address may not hold a password: it would be stored and shown")
+        raise InputError(f"{host} would be called without encryption: use https, or {way}")
     try:
         found = resolve(host, parts.port or 443, type=socket.SOCK_STREAM)
-    except ValueError as error:
-        raise InputError(f"{url[:200]!r} has no valid port") from error
-    except OSError as error:
-        raise InputError(f"{host} has no address: {error}") from error
+    except (ValueError, OSError) as error:
+        raise InputError(f"{host} has no address or no valid port: {error}") from error
     addresses = [str(one[4][0]) for one in found]
     for address in addresses:
         # One private address among several is enough to refuse: the caller might get that one.
         if not listed and not ipaddress.ip_address(address.partition("%")[0]).is_global:
-            raise InputError(
-                f"{host} is the internal address {address}: list the host if that is meant"
-                f" (tallystick serve --allow-host {host})"
-            )
-    if not addresses:
-        raise InputError(f"{host} has no address")
+            raise InputError(f"{host} is the internal address {address}: {way}")
     return Target(url, host, addresses[0])
 
 

@@ -6,24 +6,22 @@ import json
 import re
 import shlex
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import AskError, InputError, NotIdentifiable, TallystickError
 from tallystick.results import Result, to_json
-from tallystick.serve.auth import Span
+from tallystick.serve.auth import Span, meant
 from tallystick.serve.database import Reader, Store
 from tallystick.serve.ingest import CODES, TRUTH
 from tallystick.serve.queue_doubts import DrawDoubt, label_doubts
 from tallystick.serve.results import arguments, call_of, counts_suffice, label_way
 from tallystick.serve.rows import (
-    DETAILS,
     StreamBook,
     StreamTable,
-    book_of,
     label_rows,
     pieces,
 )
@@ -100,17 +98,14 @@ def stream_question(
     """
     with store.snapshot() as reader:
         stream = find_stream(reader, name)
-        [(as_of,)] = reader.all(
-            "select coalesce(max(seq), 0) from batch where stream = ?", (stream.id,)
-        )
-        book = book_of(reader, stream, span, way=label_way(verb))
+        book = StreamBook(reader, stream, span, way=label_way(verb))
         words = arguments(verb, book.table, stream.settings, given)
         call = call_of(verb, words)
         _check_columns(call, book.table, given)
-        source, beside = _source(reader, book, call, span, by_rows=by_rows)
-        held = [ident for ident, body in book.slices.items() if span.holds(body)]
+        source, beside = _source(book, call, by_rows=by_rows)
         used = book.table.has_truth and call.reading.get("truth") is not None
-        doubts = label_doubts(reader, stream, book.chances, span, held) if used else []
+        as_of = reader.newest(stream.id)
+        doubts = label_doubts(reader, stream, book.chances, span, book.inside) if used else []
     return StreamQuestion(
         call=call,
         source=source,
@@ -157,22 +152,18 @@ def _check_columns(call: Call, table: StreamTable, given: Mapping[str, Sequence[
             continue
         for name in (part for value in values for part in value.split(",")):
             if name not in table.columns and not set(name) & set("*?["):
-                near = get_close_matches(name, table.columns, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"it has {table.columns}"
-                raise InputError(f"{flag}: the stream has no column {name!r}: {hint}")
+                ways = meant(name, table.columns) + f"It has {', '.join(table.columns)}"
+                raise InputError(f"{flag}: the stream has no column {name!r}: {ways}")
 
 
-def _source(
-    reader: Reader, book: StreamBook, call: Call, span: Span, *, by_rows: bool
-) -> tuple[Any, BesideCounts | None]:
+def _source(book: StreamBook, call: Call, *, by_rows: bool) -> tuple[Any, BesideCounts | None]:
     """Return the counts where they suffice, else the rows; None where there is neither.
 
     Counts come with what the command line would see in the rows beside them.
     """
-    if not by_rows and span.last is None and counts_suffice(call, book.table):
-        by = call.reading.get("by")
+    if not by_rows and book.span.last is None and counts_suffice(call, book.table):
         try:
-            counted = counted_rows(reader, book, span, by=by)
+            counted = counted_rows(book, by=call.reading.get("by"))
         except InputError:
             # Columns that spell a label in two ways have no counts in common. The reader of rows
             # decides, as on the command line: it takes both for one, with a note, or asks.
@@ -180,7 +171,7 @@ def _source(
         else:
             if not counted.tally.n:
                 return None, None
-            beside = _beside(reader, book, call, span, counted)
+            beside = _beside(book, call, counted)
             # Which items lack an answer, and what that leaves open, only rows tell `compare`.
             gaps = call.capability.verb == "compare" and any(
                 is_missing(label)
@@ -190,19 +181,17 @@ def _source(
             small = book.stream.rows <= MOST_ROWS
             if names_systems(counted.tally, beside) is not None and not (gaps and small):
                 return counted.tally, beside
-    table = arrow_rows(reader, book, span)
+    table = arrow_rows(book)
     return (table if table.num_rows else None), None
 
 
-def _beside(
-    reader: Reader, book: StreamBook, call: Call, span: Span, counted: CountedRows
-) -> BesideCounts:
+def _beside(book: StreamBook, call: Call, counted: CountedRows) -> BesideCounts:
     """Return what the rows show that their counts do not: where the labels stand, and the texts."""
     tokens = {one.strip() for text in call.reading.get("missing", ()) for one in text.split(",")}
     labelled = counted.labelled(frozenset(tokens))
     places = None
     if call.reading.get("truth") == TRUTH and labelled:
-        places = label_rows(reader, book, span, labelled, int(counted.tally.n))
+        places = label_rows(book, labelled, int(counted.tally.n))
     return BesideCounts(
         labelled=places,
         parts=counted.parts(book.table, labelled),
@@ -287,7 +276,6 @@ class CountedRows:
 
     tally: Tally
     truths: Mapping[int, str | None]
-    slices: Sequence[Mapping[str, str]]
     rows: Sequence[tuple[Mapping[str, str], int, int]]
     """For each slice and pattern: the slice, the pattern, and how many rows show both."""
 
@@ -319,65 +307,49 @@ class CountedRows:
         }
 
 
-def counted_rows(
-    reader: Reader, book: StreamBook, span: Span, *, by: str | None = None
-) -> CountedRows:
+def counted_rows(book: StreamBook, *, by: str | None = None) -> CountedRows:
     """Return the kept counts of a span, by the slices of *by* where it is named."""
+    reader, span = book.reader, book.span
     where, values = span.condition()
-    cells: dict[tuple[int, str | None], int] = {}
-    slices: set[int] = set()
-    apart: dict[tuple[int, int], int] = {}
+    rows: Counter[tuple[int, int]] = Counter()
     for slice_, pattern, n in reader.all(
         f"select slice, pattern, sum(n) from tally where stream = ?{where} group by 1, 2",
         (book.stream.id, *values),
     ):
-        body = book.slices[slice_]
-        if n and span.holds(body):
-            slices.add(slice_)
-            apart[slice_, pattern] = int(n)
-            key = (pattern, body.get(by) if by is not None else None)
-            cells[key] = cells.get(key, 0) + int(n)
+        if slice_ in book.inside:
+            rows[slice_, pattern] = int(n)
     # A row whose label does not count is counted as one without: by its votes alone.
     for row in book.chances.rows.values() if book.counted is not None else ():
-        body = book.slices[row.slice]
-        if row.id not in (book.counted or {}) and span.holds(body) and span.covers(row.bucket):
-            mark = body.get(by) if by is not None else None
+        left_out = row.id not in (book.counted or {})
+        if left_out and row.slice in book.inside and span.covers(row.bucket):
             # No row may show these votes alone yet: then the pattern is that of the row, turned.
             votes_alone = row.votes if row.votes >= 0 else -row.pattern
-            for pattern, n in ((row.pattern, -1), (votes_alone, 1)):
-                cells[pattern, mark] = cells.get((pattern, mark), 0) + n
-                apart[row.slice, pattern] = apart.get((row.slice, pattern), 0) + n
-    cells = {key: n for key, n in cells.items() if n}
+            rows[row.slice, row.pattern] -= 1
+            rows[row.slice, votes_alone] += 1
+    cells: Counter[tuple[int, str | None]] = Counter()
+    for (slice_, pattern), n in rows.items():
+        cells[pattern, book.slices[slice_].get(by) if by is not None else None] += n
+
     codes = _codes(reader, book.stream.id, {abs(pattern) for pattern, _ in cells})
-    names = [*book.table.votes]
-    columns: dict[str, list[Any]] = {one: [] for one in names}
-    truths: list[Any] = []
-    truth_of: dict[int, str | None] = {}
-    marks: list[Any] = []
-    counts: list[int] = []
+    truths: dict[int, str | None] = {}
+    table: list[tuple[str | None, ...]] = []
+    counts = [n for n in cells.values() if n]
     for (pattern, mark), n in cells.items():
-        votes, truth = book.cells(codes[abs(pattern)])
-        truth = truth if pattern >= 0 else None
-        for one, vote in zip(names, votes, strict=True):
-            columns[one].append(vote)
-        truths.append(truth)
-        truth_of[pattern] = truth
-        marks.append(mark)
-        counts.append(n)
-    if book.table.has_truth:
-        columns["label"] = truths
-    if by is not None:
-        columns[by] = marks
+        if n:
+            votes, truth = book.cells(codes[abs(pattern)])
+            truths[pattern] = truth if pattern >= 0 else None
+            table.append((*votes, truths[pattern], mark))
+    names = [*book.table.votes, TRUTH, by or ""]
+    columns = dict(zip(names, zip(*table, strict=True), strict=False))
+    columns = {
+        name: column
+        for name, column in columns.items()
+        if name and (name != TRUTH or book.table.has_truth)
+    }
     # Each column keeps its own spelling: what is one label is decided where the command line does.
-    tally = Tally()
-    if counts and columns:
-        tally = Tally.from_patterns(columns, counts, apart=tuple(columns))
-    return CountedRows(
-        tally=tally,
-        truths=truth_of,
-        slices=[book.slices[one] for one in slices],
-        rows=[(book.slices[one], pattern, n) for (one, pattern), n in apart.items() if n],
-    )
+    tally = Tally.from_patterns(columns, counts, apart=tuple(columns)) if columns else Tally()
+    apart = [(book.slices[one], pattern, n) for (one, pattern), n in rows.items() if n]
+    return CountedRows(tally=tally, truths=truths, rows=apart)
 
 
 def _codes(reader: Reader, stream: int, patterns: set[int]) -> dict[int, bytes]:
@@ -387,17 +359,16 @@ def _codes(reader: Reader, stream: int, patterns: set[int]) -> dict[int, bytes]:
     return {ident: bytes(codes) for ident, codes in reader.by_id(CODES, patterns)}
 
 
-def arrow_rows(reader: Reader, book: StreamBook, span: Span, *, details: bool = False) -> Any:
+def arrow_rows(book: StreamBook) -> Any:
     """Return the rows of a span as a table of text, as a CSV file would be read."""
     import pyarrow as pa
 
-    names = [*book.table.columns, *(DETAILS if details else ())]
-    schema = pa.schema([(name, pa.string()) for name in names])
+    schema = pa.schema([(name, pa.string()) for name in book.table.columns])
     batches = [
         pa.record_batch(
             [pa.array(column, pa.string()) for column in zip(*piece, strict=True)], schema=schema
         )
-        for piece in pieces(reader, book, span, details=details)
+        for piece in pieces(book)
     ]
     return pa.Table.from_batches(batches, schema=schema)
 
@@ -449,21 +420,20 @@ def tally(store: Store, name: str, span: Span) -> tuple[int, bytes]:
     """Return the kept counts as an Arrow file that ``Tally.load`` reads."""
     with store.snapshot() as reader:
         stream = find_stream(reader, name)
-        book = book_of(reader, stream, span, way="even")
-        counts = counted_rows(reader, book, span).tally
+        book = StreamBook(reader, stream, span, way="even")
+        counts = counted_rows(book).tally
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stream.tally"
         counts.save(path)
         return stream.version, path.read_bytes()
 
 
-def parquet(store: Store, name: str, span: Span, details: bool) -> str:
+def parquet(store: Store, name: str, span: Span) -> str:
     """Write the rows as Parquet, and return the path: the server sends the file and deletes it."""
     import pyarrow.parquet as pq
 
     with store.snapshot() as reader:
-        book = book_of(reader, find_stream(reader, name), span)
-        table = arrow_rows(reader, book, span, details=details)
+        table = arrow_rows(StreamBook(reader, find_stream(reader, name), span))
     with tempfile.NamedTemporaryFile(suffix=".parquet", delete=False) as held:
         pq.write_table(table, held)
     return held.name

@@ -13,9 +13,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import Response
@@ -23,18 +24,21 @@ from starlette.types import Receive, Scope, Send
 
 import tallystick
 from tallystick.errors import FileError, InputError, MissingExtra
-from tallystick.serve.auth import Fix, HttpProblem, ProblemBody, is_loopback, make_key
+from tallystick.serve.auth import HttpProblem, ProblemBody, Role, is_loopback, make_key
 from tallystick.serve.database import Reader, Store, Transaction
 from tallystick.serve.jobs import JOBS, Config, Service
 from tallystick.serve.routes import (
-    HEADERS,
     TABLE,
     Incoming,
     Route,
     endpoint,
     json_response,
     mounted,
+    parameters_of,
+    problem_response,
+    reads,
     route,
+    writes,
 )
 from tallystick.serve.writer import Boundary
 
@@ -77,15 +81,9 @@ def make_app(service: Service) -> Application:
             await service.thread(lambda: None)
             service.close()
 
-    async def absent(request: Request, error: Exception) -> Response:
-        status = getattr(error, "status_code", 500)
+    async def absent(request: Request, error: Any) -> Response:
         detail = f"there is nothing at {request.method} {request.url.path}: see /openapi.json"
-        response = json_response(
-            HttpProblem(status, detail).body(), status=status, **_headers(error)
-        )
-        response.headers["content-type"] = "application/problem+json"
-        response.headers.update(HEADERS)
-        return response
+        return problem_response(HttpProblem(error.status_code, detail, **error.headers or {}))
 
     table = service.memory["routes"]
     rest = Starlette(
@@ -119,10 +117,6 @@ class Application:
         await self._rest(scope, receive, send)
 
 
-def _headers(error: Any) -> dict[str, str]:
-    return dict(getattr(error, "headers", None) or {})
-
-
 # Open the store, bind the port, serve until interrupted.
 
 
@@ -139,7 +133,7 @@ def address_of(folder: Path, db: str | None) -> str:
     return db if db is not None else str(folder / DATABASE)
 
 
-def start_service(config: Config, address: str, *, durability: str = "full") -> Service:
+def start_service(config: Config, address: str) -> Service:
     """Open the store and make the service."""
     try:
         from tallystick.serve.auth import connection_of  # noqa: F401
@@ -150,7 +144,7 @@ def start_service(config: Config, address: str, *, durability: str = "full") -> 
     with contextlib.ExitStack() as held:
         if "://" not in address:
             held.enter_context(alone(Path(address).parent))
-        store = open_store(address, durability=durability)
+        store = open_store(address)
         held.callback(store.close)
         service = make_service(store, config=config)
         held.callback(service.close)
@@ -267,8 +261,8 @@ _REF = "#/components/schemas/{name}"
 
 def description(service: Service) -> dict[str, Any]:
     """Return the OpenAPI 3.1 description of the routes of a service, pages left out."""
-    table = [one for one in service.memory.get("routes", ()) if not one.page]
-    types = [ProblemBody]
+    table = [one for one in service.memory["routes"] if not one.page]
+    types: list[Any] = [ProblemBody]
     for one in table:
         parts = (one.body, one.answer, one.record)
         types += [kind for kind in parts if _is_type(kind) and kind not in types]
@@ -276,8 +270,7 @@ def description(service: Service) -> dict[str, Any]:
     of = dict(zip(map(id, types), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for one in table:
-        path = re.sub(r"{(\w+):\w+}", r"{\1}", one.path)
-        paths.setdefault(path, {})[one.method.lower()] = _operation(one, of)
+        paths.setdefault(one.path, {})[one.method.lower()] = _operation(one, of)
     return {
         "openapi": "3.1.0",
         "info": {"title": "Tallystick", "version": tallystick.__version__},
@@ -294,21 +287,13 @@ def _is_type(one: Any) -> bool:
 
 
 def _operation(one: Route, of: dict[int, Any]) -> dict[str, Any]:
-    """Describe one one."""
+    """Describe one route."""
     parameters: list[dict[str, Any]] = [
         {"name": name, "in": "path", "required": True, "schema": _PATH.get(name, _TEXT)}
         for name in re.findall(r"{(\w+)", one.path)
     ]
-    for asked in one.query:
-        kind: dict[str, Any] = {"type": asked.kind}
-        parameters.append(
-            {
-                "name": asked.name,
-                "in": "query",
-                "description": asked.help,
-                "schema": {"type": "array", "items": kind} if asked.repeats else kind,
-            }
-        )
+    for name, schema in parameters_of(one.query).items():
+        parameters.append({"name": name, "in": "query", "schema": schema})
     content = {"application/json": {"schema": of.get(id(one.answer), {})}}
     if isinstance(one.answer, str):
         content = {one.answer: {}}
@@ -316,9 +301,7 @@ def _operation(one: Route, of: dict[int, Any]) -> dict[str, Any]:
         "description": "The request was refused; the body says why and what to do.",
         "content": {"application/problem+json": {"schema": of[id(ProblemBody)]}},
     }
-    good: dict[str, Any] = {"description": one.summary, "content": content}
-    if one.status == 204:
-        del good["content"]
+    good = {"description": one.summary, "content": content}
     found: dict[str, Any] = {
         "summary": one.summary,
         "parameters": parameters,
@@ -345,10 +328,10 @@ def _operation(one: Route, of: dict[int, Any]) -> dict[str, Any]:
 class KeyOrder(msgspec.Struct, forbid_unknown_fields=True):
     """What is asked for: a role, a name, and the streams it is for (none: all)."""
 
-    role: str
-    name: str
+    role: Role
+    name: Annotated[str, Meta(max_length=200)]
     streams: list[str] = []
-    days: float | None = None
+    days: Annotated[float, Meta(gt=0)] | None = None
 
 
 class KeyShown(msgspec.Struct):
@@ -376,61 +359,41 @@ class KeyList(msgspec.Struct):
     keys: list[KeyBody]
 
 
-@route("POST", "/v1/keys", "admin", body=KeyOrder, answer=KeyShown, status=201)
-async def post_key(incoming: Incoming) -> KeyShown:
+@writes("POST", "/v1/keys", "admin", body=KeyOrder, answer=KeyShown, status=201)
+def post_key(transaction: Transaction, incoming: Incoming) -> KeyShown:
     """Make a key."""
     order: KeyOrder = incoming.body
-    now = incoming.service.clock()
-    if order.days is not None and not order.days > 0:
-        fix = Fix(column="days", value=f"{order.days:g}", way_out="more than 0, or null for ever")
-        raise HttpProblem(422, "the key would have expired already", [fix])
-    expires = None if order.days is None else now + order.days * 86_400.0
-
+    expires = None if order.days is None else incoming.now + order.days * 86_400.0
+    streams = tuple(order.streams)
     return KeyShown(
-        await incoming.service.commit(
-            lambda transaction: make_key(
-                transaction,
-                role=order.role,
-                name=order.name[:200],
-                streams=tuple(order.streams),
-                expires=expires,
-                now=now,
-            )
-        )
+        make_key(transaction, role=order.role, name=order.name, streams=streams, expires=expires)
     )
 
 
-def listed(reader: Reader, service: Service) -> list[KeyBody]:
-    """Return every key without its secret."""
+@reads("/v1/keys", "admin", answer=KeyList)
+def get_keys(reader: Reader, incoming: Incoming) -> KeyList:
+    """List keys."""
+    used = incoming.service.door.used
     rows = reader.all(
         "select id, role, name, streams, created, last_used, expires, revoked from key"
         " order by created"
     )
-    used = service.door.used
-    return [
-        KeyBody(*[*row[:3], json.loads(row[3]), row[4], used(row[0]) or row[5], *row[6:]])
-        for row in rows
-    ]
+    return KeyList(
+        [
+            KeyBody(*[*row[:3], json.loads(row[3]), row[4], used(row[0]) or row[5], *row[6:]])
+            for row in rows
+        ]
+    )
 
 
-@route("GET", "/v1/keys", "admin", answer=KeyList)
-async def get_keys(incoming: Incoming) -> KeyList:
-    """List keys."""
-    service = incoming.service
-    return KeyList(await service.reading(lambda reader: listed(reader, service)))
-
-
-@route("DELETE", "/v1/keys/{key}", "admin", answer=dict[str, str])
-async def delete_key(incoming: Incoming) -> dict[str, str]:
+@writes("DELETE", "/v1/keys/{key}", "admin", answer=dict[str, str])
+def delete_key(transaction: Transaction, incoming: Incoming) -> dict[str, str]:
     """Revoke a key: it is refused from now on."""
-    ident, now = incoming.path["key"], incoming.service.clock()
-
-    def work(transaction: Transaction) -> None:
-        if not transaction.run("update key set revoked = ? where id = ?", (now, ident)):
-            raise HttpProblem(404, f"there is no key {ident!r}")
-        transaction.run("delete from session where key = ?", (ident,))
-
-    await incoming.service.commit(work)
+    ident = incoming.path["key"]
+    revoke = "update key set revoked = ? where id = ?"
+    if not transaction.run(revoke, (incoming.now, ident)):
+        raise HttpProblem(404, f"there is no key {ident!r}")
+    transaction.run("delete from session where key = ?", (ident,))
     incoming.service.door.forget()
     return {"revoked": ident}
 
@@ -470,7 +433,7 @@ async def readyz(incoming: Incoming) -> Health:
         raise HttpProblem(503, "the writer has not committed for 5 seconds", Retry_After="5")
     with Boundary() as edge:
         await service.reading(lambda reader: reader.one("select max(version) from schema_version"))
-        if service.writer.refused:  # nobody may post until we are ready, so we must try ourselves
+        if service.writer.failed:  # nobody may post until we are ready, so we must try ourselves
             await service.writer.try_again()
     if edge.error is not None:  # whatever the database says, it is not ready
         raise HttpProblem(503, f"the database cannot be used: {edge.error}", Retry_After="5")

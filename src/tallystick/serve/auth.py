@@ -7,7 +7,6 @@ headers are complete. So the time is kept here, where the bytes come in.
 from __future__ import annotations
 
 import asyncio
-import base64
 import hashlib
 import hmac
 import ipaddress
@@ -15,13 +14,14 @@ import json
 import math
 import re
 import secrets
-import threading
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from difflib import get_close_matches
+from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import SplitResult, urlsplit
 
 import msgspec
@@ -152,7 +152,7 @@ def _is_our_user(*, there: int, here: int) -> bool:
 # foreign site that posts here fails the test of its origin.
 
 
-ROLES = ("read", "write", "label", "admin")
+Role: TypeAlias = Literal["read", "write", "label", "admin"]
 """What a key may do; admin may do everything."""
 
 COOKIE = "tallystick"
@@ -178,7 +178,7 @@ class Principal:
     id
         The id of the key, ``local`` on loopback without one, or '' for nobody.
     role
-        One of `ROLES`, or ``none``.
+        A `Role`, or ``none``.
     name
         What people call it; the annotator of labels.
     streams
@@ -215,49 +215,40 @@ def make_key(
     *,
     role: str,
     name: str,
-    streams: tuple[str, ...] = (),
+    streams: Sequence[str] = (),
     expires: float | None = None,
-    now: float | None = None,
 ) -> str:
     """Make a key and return it; it cannot be shown again."""
-    if role not in ROLES:
-        raise HttpProblem(422, f"role must be one of {', '.join(ROLES)}, got {role!r}")
-    ident, secret = secrets.token_hex(6), _text(secrets.token_bytes(32))
-    transaction.run(
-        "insert into key (id, sha256, role, name, streams, created, expires)"
-        " values (?, ?, ?, ?, ?, ?, ?)",
-        (
-            ident,
-            _digest(secret),
-            role,
-            name,
-            json.dumps(list(streams)),
-            time.time() if now is None else now,
-            expires,
-        ),
+    ident, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+    transaction.put(
+        "key",
+        id=ident,
+        sha256=_digest(secret),
+        role=role,
+        name=name,
+        streams=json.dumps(streams),
+        created=time.time(),
+        expires=expires,
     )
     return f"ts_{ident}_{secret}"
 
 
 def make_session(transaction: Transaction, who: Principal, *, now: float) -> tuple[str, Principal]:
     """Begin a session of the pages; return the cookie's value and the principal with its token."""
-    cookie, csrf = _text(secrets.token_bytes(32)), _text(secrets.token_bytes(24))
+    cookie, csrf = secrets.token_urlsafe(32), secrets.token_urlsafe(24)
     transaction.run("delete from session where expires < ?", (now,))
-    transaction.run(
-        "insert into session (id, key, role, name, streams, csrf, created, expires)"
-        " values (?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            _digest(cookie),
-            who.id,
-            who.role,
-            who.name,
-            json.dumps(list(who.streams)),
-            csrf,
-            now,
-            now + SESSION_SECONDS,
-        ),
+    transaction.put(
+        "session",
+        id=_digest(cookie),
+        key=who.id,
+        role=who.role,
+        name=who.name,
+        streams=json.dumps(who.streams),
+        csrf=csrf,
+        created=now,
+        expires=now + SESSION_SECONDS,
     )
-    return cookie, Principal(who.id, who.role, who.name, who.streams, csrf)
+    return cookie, replace(who, csrf=csrf)
 
 
 def allow(who: Principal, role: str, stream: str | None) -> None:
@@ -265,36 +256,23 @@ def allow(who: Principal, role: str, stream: str | None) -> None:
     if role == "none":
         return
     if who.role == "none":
-        raise HttpProblem(
-            401,
-            "this address needs a key",
-            [Fix(way_out="send 'Authorization: Bearer ts_…'; tallystick serve key makes one")],
-            WWW_Authenticate="Bearer",
-        )
+        way = Fix("send 'Authorization: Bearer ts_…'; tallystick serve key makes one")
+        raise HttpProblem(401, "this address needs a key", way, WWW_Authenticate="Bearer")
     if role not in (who.role, "any") and who.role != "admin":
-        raise HttpProblem(
-            403,
-            f"key {who.id} has the role {who.role}, and this address needs {role}",
-            [Fix(way_out=f"use a key with the role {role} or admin")],
-        )
+        raise HttpProblem(403, f"key {who.id} has the role {who.role}; this needs {role} or admin")
     if stream is not None and who.streams and stream not in who.streams:
-        raise HttpProblem(
-            403,
-            f"key {who.id} is not for stream {stream!r}",
-            [Fix(way_out=f"it is for {', '.join(who.streams)}")],
-        )
+        raise HttpProblem(403, f"key {who.id} is for {', '.join(who.streams)}, not {stream!r}")
 
 
 def check_origin(headers: Mapping[str, str]) -> None:
     """Refuse a request that a page of another site sent: browsers say so, in one of two headers."""
-    site = headers.get("sec-fetch-site")
-    if site is not None:
-        if site not in ("same-origin", "none"):
-            raise HttpProblem(403, "this request was sent by a page of another site")
-        return  # no script can set this header
-    origin = headers.get("origin")
-    if origin is not None and _split(origin).netloc != headers.get("host"):
-        raise HttpProblem(403, f"this request was sent by a page of {origin!r}, not by ours")
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if site is not None:  # no script can set this header
+        ours = site in ("same-origin", "none")
+    else:
+        ours = origin is None or _split(origin).netloc == headers.get("host")
+    if not ours:
+        raise HttpProblem(403, f"this was sent by a page of another site ({site or origin!r})")
 
 
 class Doorkeeper:
@@ -307,7 +285,6 @@ class Doorkeeper:
         self._known: dict[bytes, tuple[float, Principal]] = {}
         self._rates: dict[str, tuple[float, float]] = {}
         self._used: dict[str, float] = {}
-        self._lock = threading.Lock()
 
     def forget(self) -> None:
         """Look every key up again: a key was made or revoked."""
@@ -335,14 +312,13 @@ class Doorkeeper:
         return session if session.id == LOCAL.id else LOCAL
 
     async def _may_be_keyless(self, request: Request) -> bool:
-        if self.keyless and _is_local(request):
-            # 'tallystick serve key' makes keys in a process of its own, so the store is asked each
-            # time. A revoked key counts: revoking the last one must not open the door to everybody.
-            admin = "select 1 from key where role = 'admin' limit 1"
-            found = await self._service.reading(lambda reader: reader.one(admin))
-            self.keyless = found is None
-            return self.keyless
-        return False
+        if not (self.keyless and _is_local(request)):
+            return False
+        # 'tallystick serve key' makes keys in a process of its own, so the store is asked each
+        # time. A revoked key counts: revoking the last one must not open the door to everybody.
+        admin = "select 1 from key where role = 'admin' limit 1"
+        self.keyless = await self._service.reading(lambda reader: reader.one(admin)) is None
+        return self.keyless
 
     def count(self, who: Principal) -> None:
         """Refuse a principal that asks too often: a bucket of tokens, refilled all the time."""
@@ -371,15 +347,13 @@ class Doorkeeper:
                 lambda tx: tx.many(sql, [(when, ident) for ident, when in used.items()])
             )
 
-    async def _of(self, secret: str, look_up: object) -> Principal:
+    async def _of(self, secret: str, look_up: Callable[[Reader, str], Principal]) -> Principal:
         digest = _digest(secret)  # the memory holds no secret either
         known = self._known.get(digest)
         now = time.monotonic()
         if known is not None and now - known[0] < _FRESH:
             return known[1]
-        found: Principal = await self._service.reading(
-            lambda reader: look_up(reader, secret)  # type: ignore[operator]  # one of two below
-        )
+        found = await self._service.reading(lambda reader: look_up(reader, secret))
         if len(self._known) > 10_000:
             self._known.clear()
         self._known[digest] = (now, found)
@@ -437,27 +411,8 @@ def _digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
 
 
-def _text(raw: bytes) -> str:
-    return base64.urlsafe_b64encode(raw).rstrip(b"=").decode("ascii")
-
-
 # Errors of the service: ``application/problem+json`` with the way out (RFC 9457).
 
-
-_TITLES = {
-    400: "The request cannot be read",
-    401: "A key is needed",
-    403: "This key may not do that",
-    404: "There is no such thing",
-    405: "This address does not take that method",
-    409: "This contradicts what is kept",
-    413: "The request is too large",
-    415: "This kind of body is not read",
-    422: "The request cannot be used",
-    429: "Too many requests",
-    500: "An error of ours",
-    503: "Not now; try again",
-}
 
 MOST_FIXES = 20
 """Errors that are listed; a batch of ten thousand bad lines need not be answered in full."""
@@ -482,6 +437,16 @@ class ProblemBody(msgspec.Struct):
     errors: list[Fix] = []
 
 
+def meant(word: str, names: Iterable[str]) -> str:
+    """Return a hint where a name is nearly one of those that are known.
+
+    >>> meant("gtp", ["gpt", "claude"]), meant("x", ["gpt"])
+    ("did you mean 'gpt'? ", '')
+    """
+    near = get_close_matches(word, list(names), n=1)
+    return f"did you mean {near[0]!r}? " if near else ""
+
+
 class HttpProblem(Exception):
     """Raise it anywhere below a route: it becomes the answer.
 
@@ -501,24 +466,24 @@ class HttpProblem(Exception):
         self,
         status: int,
         detail: str,
-        errors: tuple[Fix, ...] | list[Fix] = (),
+        *errors: Fix,
         **headers: str,
     ) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail
-        self.errors = list(errors)[:MOST_FIXES]
+        self.errors = list(errors[:MOST_FIXES])
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
     def body(self) -> ProblemBody:
         """Return what is sent.
 
         >>> HttpProblem(404, "there is no stream 'qa'").body().title
-        'There is no such thing'
+        'Not Found'
         """
         return ProblemBody(
             type=f"urn:tallystick:problem:{self.status}",
-            title=_TITLES.get(self.status, "Error"),
+            title=HTTPStatus(self.status).phrase,
             status=self.status,
             detail=self.detail,
             errors=self.errors,
@@ -528,8 +493,8 @@ class HttpProblem(Exception):
 # Which rows a question is about: a window of time or of rows, and slices.
 
 
-_LENGTH = re.compile(r"(\d{1,5})([hd])")
-_LAST = re.compile(r"last:(\d{1,9})")
+_LENGTH = re.compile(r"0*([1-9]\d{0,4})([hd])")
+_LAST = re.compile(r"last:0*([1-9]\d{0,8})")
 _WAYS = "write 24h, 7d, last:5000, or 2026-07-01T00:00Z..2026-07-02T00:00Z (whole hours)"
 
 
@@ -590,58 +555,39 @@ def span_of(window: str, slices: Sequence[str], *, now: float, label_draw: str =
     >>> span_of("2h", ["lang:en"], now=36_000.0)
     Span(low=9, high=None, last=None, slices=(('lang', 'en'),), label_draw='')
     """
-    if label_draw not in ("", *LABEL_DRAWS):
-        raise HttpProblem(
-            422,
-            f"label-draw={label_draw[:40]!r} cannot be read",
-            [Fix(way_out=f"use {', '.join(LABEL_DRAWS)}")],
-        )
     wanted = []
     for text in slices:
-        name, colon, value = text.partition(":")
-        if not (colon and name and value):
+        name, _, value = text.partition(":")
+        if not (name and value):
             raise HttpProblem(
-                422, f"slice={text[:80]!r} cannot be read", [Fix(way_out="write slice=lang:en")]
+                422, f"slice={text[:80]!r} cannot be read", Fix("write slice=lang:en")
             )
         wanted.append((name, value))
-    held: dict[str, int] = {}
-    if length := _LENGTH.fullmatch(window):
-        hours = int(length[1]) * (24 if length[2] == "d" else 1)
-        if not hours:
-            raise _wrong(window)
-        # The last n hours, the one that runs included: a window is a union of buckets.
-        held["low"] = math.floor(now / 3600) - hours + 1
-    elif last := _LAST.fullmatch(window):
-        if not int(last[1]):
-            raise _wrong(window)
-        held["last"] = int(last[1])
-    elif ".." in window:
-        low, _, high = window.partition("..")
-        if low:
-            held["low"] = _hour(low, window)
-        if high:
-            held["high"] = _hour(high, window) - 1
-        if low and high and held["high"] < held["low"]:
-            raise HttpProblem(
-                422,
-                f"window={window[:80]!r} ends before it begins",
-                [Fix(column="window", way_out=f"write {high}..{low}")],
-            )
-    elif window:
-        raise _wrong(window)
-    return Span(slices=tuple(sorted(wanted)), label_draw=label_draw, **held)
-
-
-def _hour(text: str, window: str) -> int:
+    low = high = last = None
     try:
-        when = datetime.fromisoformat(text.strip().replace(" ", "+"))
-        seconds = (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
+        if length := _LENGTH.fullmatch(window):
+            hours = int(length[1]) * (24 if length[2] == "d" else 1)
+            # The last n hours, the one that runs included: a window is a union of buckets.
+            low = math.floor(now / 3600) - hours + 1
+        elif newest := _LAST.fullmatch(window):
+            last = int(newest[1])
+        elif window:
+            first, dots, end = window.partition("..")
+            low, high = _hour(first), None if not end else (_hour(end) or 0) - 1
+            if not dots or (low is not None and high is not None and high < low):
+                raise ValueError(window)
     except (ValueError, OverflowError) as error:
-        raise _wrong(window) from error
+        raise HttpProblem(422, f"window={window[:80]!r} cannot be read", Fix(_WAYS)) from error
+    slices_ = tuple(sorted(wanted))
+    return Span(low=low, high=high, last=last, slices=slices_, label_draw=label_draw)
+
+
+def _hour(text: str) -> int | None:
+    """Return a whole hour since 1970, None for no end."""
+    if not text:
+        return None
+    when = datetime.fromisoformat(text.strip().replace(" ", "+"))
+    seconds = (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
     if seconds % 3600:
-        raise _wrong(window)
+        raise ValueError(text)
     return int(seconds // 3600)
-
-
-def _wrong(window: str) -> HttpProblem:
-    return HttpProblem(422, f"window={window[:80]!r} cannot be read", [Fix(way_out=_WAYS)])

@@ -20,14 +20,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import InputError, TallystickError
 from tallystick.serve.app import make_service
-from tallystick.serve.auth import Span
 from tallystick.serve.database import Reader, Store, Transaction, open_store
 from tallystick.serve.ingest import parse, unpacked_body
 from tallystick.serve.ingest_write import Source, apply
@@ -357,7 +356,7 @@ def check_stream(store: Store, name: str, *, replay: bool = True) -> Checked:
     with store.snapshot() as reader:
         stream = find_stream(reader, name)
         problems = [*_recount(reader, stream), *_orphans(reader, stream)]
-        [(batches,)] = reader.all("select count(*) from batch where stream = ?", (stream.id,))
+        batches = reader.value("select count(*) from batch where stream = ?", (stream.id,))
         replayed = 0
         if replay:
             replayed, different = _replay(reader, stream)
@@ -385,7 +384,7 @@ def _recount(reader: Reader, stream: StreamRecord) -> list[str]:
         f"counts of bucket {bucket}, slice {slice_}, pattern {pattern}: kept {kept}, rows {rows}"
         for bucket, slice_, pattern, kept, rows in wrong
     ]
-    [(total,)] = reader.all("select count(*) from rows where stream = ?", (stream.id,))
+    total = reader.value("select count(*) from rows where stream = ?", (stream.id,))
     said = f"the stream says {stream.rows} rows, and there are {total}"
     return [*_first(found, "counts"), *([said] if total != stream.rows else [])]
 
@@ -415,10 +414,9 @@ def _orphans(reader: Reader, stream: StreamRecord) -> list[str]:
     }
     found = []
     for what, sql in questions.items():
-        [(n,)] = reader.all(sql, (stream.id,))
-        if n:
+        if n := reader.value(sql, (stream.id,)):
             found.append(f"{n} {what}")
-    [(n,)] = reader.all(
+    n = reader.value(
         "select count(*) from payload p left join rows r on r.id = p.row_id where r.id is null"
     )
     return [*found, f"{n} payloads without a row"] if n else found
@@ -442,11 +440,8 @@ def _again(
 ) -> tuple[int, int]:
     """Apply the kept batches in order; return the seq from which on none is missing."""
     with service.store.write() as transaction:
-        transaction.run(
-            "insert into stream (name, settings, salt, version, rows, created)"
-            " values ('replay', '{}', ?, 0, 0, 0)",
-            (stream.salt,),
-        )
+        empty = {"settings": "{}", "version": 0, "rows": 0, "created": 0}
+        transaction.put("stream", name="replay", salt=stream.salt, **empty)
     taken = _seed(reader, stream, service)
     first, n, last = 0, 0, 0
     while True:
@@ -468,9 +463,7 @@ def _again(
             def work(transaction: Transaction, records: Any = records, by: str = by) -> None:
                 kept = find_stream(transaction, "replay")
                 # What was accepted once is taken again, whatever the settings say today.
-                free = StreamRecord(
-                    kept.id, kept.name, taken, kept.salt, kept.version, kept.rows, 0.0
-                )
+                free = replace(kept, settings=taken)
                 apply(service, transaction, free, records, Source(by=by))
 
             service.writer.do(work)
@@ -482,28 +475,15 @@ def _seed(reader: Reader, stream: StreamRecord, service: Service) -> StreamSetti
 
     The batch that brought the first spelling may be gone, and settings change.
     """
-    labels: dict[str, None] = {}
+    columns, labels = reader.columns(stream.id), reader.labels(stream.id)
     with service.store.write() as transaction:
         mine = find_stream(transaction, "replay").id
-        columns = reader.all(
-            "select id, name, kind from stream_column where stream = ? order by id", (stream.id,)
-        )
-        for ident, name, kind in columns:
-            transaction.run(
-                "insert into stream_column (stream, name, kind) values (?, ?, ?)",
-                (mine, name, kind),
-            )
-            for (label,) in reader.all(
-                "select label from label_code where stream_column = ? order by id", (ident,)
-            ):
-                labels[label] = None
-                transaction.run(
-                    "insert into label_code (stream_column, label) select id, ? from stream_column"
-                    " where stream = ? and name = ?",
-                    (label, mine, name),
-                )
+        column = f"insert into stream_column (stream, id, name, kind) values ({mine}, ?, ?, ?)"
+        transaction.many(column, columns)
+        label = "insert into label_code (id, stream_column, label) values (?, ?, ?)"
+        transaction.many(label, [(code, of, word) for code, of, *_, word in labels])
     # A word for no answer that is not among the labels was no vote: so the list is never empty.
-    return StreamSettings(open=True, labels=[*labels, ""])
+    return StreamSettings(open=True, labels=[*dict.fromkeys(one for *_, one in labels), ""])
 
 
 def _compare(reader: Reader, stream: StreamRecord, service: Service, first: int) -> list[str]:
@@ -514,7 +494,7 @@ def _compare(reader: Reader, stream: StreamRecord, service: Service, first: int)
     kept = _words(reader, stream)
     with service.store.snapshot() as other:
         made = _words(other, find_stream(other, "replay"))
-    fact = reader.one("select value from fact where name = ?", (f"kept_from:{stream.id}",))
+    fact = reader.fact(f"kept_from:{stream.id}")
     found = [
         f"row {name}: kept {kept.get(name)}, its batches say {made.get(name)}"
         for name in sorted(set(whole))
@@ -528,10 +508,10 @@ def _compare(reader: Reader, stream: StreamRecord, service: Service, first: int)
 
 def _words(reader: Reader, stream: StreamRecord) -> dict[tuple[str, str], Any]:
     """Return every row as words, so that the numbers of two stores need not agree."""
-    book = StreamBook(reader, stream, Span(), "all")
+    book = StreamBook(reader, stream, way="all")
     names = book.table.columns
     found: dict[tuple[str, str], Any] = {}
-    for piece in pieces(reader, book, Span()):
+    for piece in pieces(book):
         for row in piece:
             cells = {k: v for k, v in zip(names, row, strict=True) if v is not None and k != "row"}
             found[(cells["item"], cells.get("system", ""))] = cells

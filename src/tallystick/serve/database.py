@@ -89,6 +89,34 @@ class Reader:
         cursor.close()  # a cursor left open would keep its snapshot, and the log would grow
         return found
 
+    def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
+        """Return the first value of a query, None if there is none."""
+        found = self.one(sql, parameters)
+        return None if found is None else found[0]
+
+    def fact(self, name: str) -> str | None:
+        """Return what was kept under a name."""
+        found: str | None = self.value("select value from fact where name = ?", (name,))
+        return found
+
+    def newest(self, stream: int) -> int:
+        """Return the number of the last batch of a stream, 0 if there is none."""
+        sql = "select coalesce(max(seq), 0) from batch where stream = ?"
+        return int(self.value(sql, (stream,)))
+
+    def columns(self, stream: int) -> list[tuple[int, str, str]]:
+        """Return (id, name, kind) of the columns of a stream, in the order in which they came."""
+        sql = "select id, name, kind from stream_column where stream = ? order by id"
+        return self.all(sql, (stream,))
+
+    def labels(self, stream: int) -> list[tuple[int, int, str, str, str]]:
+        """Return (code, column, kind, name of the column, label) of the labels of a stream."""
+        return self.all(
+            "select c.id, s.id, s.kind, s.name, c.label from label_code c join stream_column s"
+            " on s.id = c.stream_column where s.stream = ? order by c.id",
+            (stream,),
+        )
+
     def by_id(
         self, sql: str, ids: Iterable[Any], first: Sequence[Any] = ()
     ) -> Iterator[tuple[Any, ...]]:
@@ -140,10 +168,24 @@ class Transaction(Reader):
         """Execute a statement; return how many rows it changed."""
         return int(self._connection.execute(self._sql(sql), parameters).rowcount)
 
-    def insert(self, sql: str, parameters: Sequence[Any] = ()) -> int:
-        """Execute an ``insert … returning id`` and return that id."""
-        [(found,)] = self.all(sql, parameters)
+    def put(self, table: str, then: str = "", /, **columns: Any) -> int:
+        """Insert a row; *then* is what follows, such as ``on conflict …``. Return how many."""
+        return self.run(_insert(table, list(columns)) + then, tuple(columns.values()))
+
+    def made(self, table: str, /, **columns: Any) -> int:
+        """Insert a row and return the id that it got."""
+        [(found,)] = self.all(_insert(table, list(columns)) + " returning id", [*columns.values()])
         return int(found)
+
+    def numbered(self, table: str, /, **columns: Any) -> int:
+        """Return the id of the row with these first two columns, after making it where absent."""
+        once = _insert(table, list(columns)) + " on conflict do nothing returning id"
+        found = self.one(once, tuple(columns.values()))
+        if found is None:  # another process was first
+            first, second, *_ = columns
+            where = f"select id from {table} where {first} = ? and {second} = ?"
+            [found] = self.all(where, (columns[first], columns[second]))
+        return int(found[0])
 
     def many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Execute a statement for each row."""
@@ -151,11 +193,8 @@ class Transaction(Reader):
 
     def keep(self, name: str, value: str) -> None:
         """Keep a fact of the service under its name."""
-        self.run(
-            "insert into fact (name, value) values (?, ?)"
-            " on conflict (name) do update set value = excluded.value",
-            (name, value),
-        )
+        newer = " on conflict (name) do update set value = excluded.value"
+        self.put("fact", newer, name=name, value=value)
 
     def together(self) -> AbstractContextManager[Any]:
         """Send the statements of the block without waiting for each; errors come at its end."""
@@ -219,9 +258,7 @@ class Transaction(Reader):
 
     def add(self, table: str, rows: Sequence[Sequence[Any]], conflict: str = "") -> None:
         """Insert rows into a table of `COLUMNS`."""
-        names = COLUMNS[table]
-        marks = ", ".join("?" * len(names))
-        self.many(f"insert into {table} ({', '.join(names)}) values ({marks}){conflict}", rows)
+        self.many(_insert(table, COLUMNS[table]) + conflict, rows)
 
     def add_counts(self, counts: Sequence[tuple[int, int, int, int, int]]) -> None:
         """Add to the tally: (stream, bucket, slice, pattern, n), where n may be negative."""
@@ -234,6 +271,11 @@ class Transaction(Reader):
     def change_rows(self, rows: Sequence[tuple[int, int, bytes | None, Any]]) -> None:
         """Set (slice, pattern, grades) of the rows that `find` found at these places."""
         self.many("update rows set slice = ?, pattern = ?, grades = ? where id = ?", rows)
+
+
+def _insert(table: str, columns: Sequence[str]) -> str:
+    marks = ", ".join("?" * len(columns))
+    return f"insert into {table} ({', '.join(columns)}) values ({marks})"
 
 
 class Store:
@@ -792,8 +834,7 @@ def migrations(engine: str) -> list[Migration]:
 
 def version_of(reader: Reader) -> int:
     """Return the schema that a database has."""
-    [(found,)] = reader.all("select coalesce(max(version), 0) from schema_version")
-    return int(found)
+    return int(reader.value("select coalesce(max(version), 0) from schema_version"))
 
 
 def pending(engine: str, version: int) -> list[Migration]:
@@ -821,55 +862,30 @@ def open_kept(address: str | Path) -> Store:
     FormatError
         Another version of the program wrote it.
     """
-    if not is_postgres(address):
-        _check_file(Path(address))
+    head, at, host = str(address).rpartition("@")
+    name = f"{head.partition('://')[0]}://…@{host}" if at and "://" in head else str(address)
+    path = None if is_postgres(address) else Path(address)
+    if path is not None and not path.is_file():
+        raise FileError(
+            f"there is no database {path}: name the folder that holds it (--folder), where a copy"
+            f" must be called {path.name}"
+        )
     store = open_store(address, migrate=False)
     try:
         with store.read() as reader:
-            version = version_of(reader)
-        if pending(store.engine, version):
-            newest = migrations(store.engine)[-1].version
+            whole = [("ok",)] if path is None else reader.all("pragma quick_check(3)")
+            if whole != [("ok",)]:
+                raise FileError(f"{path} is damaged ({whole[0][0]}): go back to another copy")
+            steps = pending(store.engine, version_of(reader))
+        if steps:
             raise FormatError(
-                f"{_shown(address)} has schema {version}, and this program needs {newest}: start"
-                " the service on it once, which brings it up to date, or check it with the"
-                " program that wrote it"
+                f"{name} has an older schema than {steps[-1].version}: start the service on it"
+                " once, which brings it up to date, or check it with the program that wrote it"
             )
     except store.errors as error:
         store.close()
-        raise FileError(f"{_shown(address)} holds no Tallystick database ({error})") from error
-    except FormatError:
+        raise FileError(f"{name} is damaged, or no database of Tallystick: {error}") from error
+    except (FileError, FormatError):
         store.close()
         raise
     return store
-
-
-def _shown(address: str | Path) -> str:
-    """Return an address without its password."""
-    text = str(address)
-    head, at, host = text.rpartition("@")
-    return f"{head.partition('://')[0]}://…@{host}" if at and "://" in head else text
-
-
-def _check_file(path: Path) -> None:
-    """Refuse a file that is not there, or that is no whole database."""
-    if not path.is_file():
-        others = sorted(one.name for one in path.parent.glob("*.sqlite"))
-        way = f"name the folder that holds {path.name} (--folder)"
-        if others:
-            way = f"the folder holds {', '.join(others[:3])}: a copy must be called {path.name}"
-        raise FileError(f"there is no database {path}: {way}")
-    try:
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-        try:
-            found = [text for (text,) in connection.execute("pragma quick_check(3)")]
-        finally:
-            connection.close()
-    except sqlite3.OperationalError as error:
-        raise FileError(f"{path} cannot be read ({error}): check who may read it") from error
-    except sqlite3.DatabaseError as error:
-        found = [str(error)]
-    if found != ["ok"]:
-        raise FileError(
-            f"{path} is damaged ({found[0]}): it is no whole copy. Make it again with"
-            " 'vacuum into', or go back to an older one"
-        )

@@ -21,6 +21,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -30,7 +31,7 @@ from tallystick.serve.alerts import AlertNote, amend_alert, raise_alert
 from tallystick.serve.database import Reader, Transaction
 from tallystick.serve.ingest import CODES, unpack_codes
 from tallystick.serve.jobs import Held, job
-from tallystick.serve.routes import LIMIT, Incoming, route
+from tallystick.serve.routes import Incoming, Limit, Query, reads
 from tallystick.serve.streams import StreamRecord, find_stream, names_of, new_version
 
 if TYPE_CHECKING:
@@ -86,29 +87,26 @@ class WindowList(msgspec.Struct):
     windows: list[WindowBody]
 
 
-@route(
-    "GET",
-    "/v1/streams/{stream}/windows",
-    "read",
-    answer=WindowList,
-    query=(LIMIT,),
-)
-async def get_windows(incoming: Incoming) -> WindowList:
-    """List the last windows of the drift test, the oldest first."""
-    name, limit = incoming.path["stream"], incoming.limit(200)
+class WindowQuery(Query):
+    """How many windows."""
 
-    def work(reader: Reader) -> list[WindowBody]:
-        rows = reader.all(
-            "select idx, rows, opened, full_at, closed, result, change from windows"
-            " where stream = ? order by idx desc limit ?",
-            (find_stream(reader, name).id, limit),
-        )
-        return [
+    limit: Limit = 200
+
+
+@reads("/v1/streams/{stream}/windows", "read", answer=WindowList, query=WindowQuery)
+def get_windows(reader: Reader, incoming: Incoming) -> WindowList:
+    """List the last windows of the drift test, the oldest first."""
+    rows = reader.all(
+        "select idx, rows, opened, full_at, closed, result, change from windows"
+        " where stream = ? order by idx desc limit ?",
+        (find_stream(reader, incoming.path["stream"]).id, incoming.query.limit),
+    )
+    return WindowList(
+        [
             WindowBody(*row[:5], *(None if text is None else json.loads(text) for text in row[5:]))
             for row in reversed(rows)
         ]
-
-    return WindowList(await incoming.service.reading(work))
+    )
 
 
 @job("drift", every=5.0, lease=120.0)
@@ -117,17 +115,10 @@ def watch_drift(service: Service, held: Held) -> None:
     for name in service.read(names_of):
         if service.jobs.stopping:
             return
-        stream = service.read(lambda reader, name=name: _found(reader, name))  # type: ignore[misc]
-        if stream is None:
-            continue
+        stream = service.read(partial(find_stream, name=name))
         for step in (_fill, see_rows, _close):
             while step(service, held, stream):
                 held.renew()
-
-
-def _found(reader: Reader, name: str) -> StreamRecord | None:
-    row = reader.one("select 1 from stream where name = ?", (name,))
-    return None if row is None else find_stream(reader, name)
 
 
 # Windows: where each begins and ends.
@@ -152,7 +143,6 @@ def _fill(service: Service, held: Held, stream: StreamRecord) -> bool:
     now = service.clock()
 
     def work(transaction: Transaction) -> None:
-        held.check(transaction)
         for place, (first, last, n) in enumerate(found, start=index):
             transaction.run(
                 "insert into windows (stream, idx, seq_from, row_from, row_to, rows, opened,"
@@ -164,7 +154,7 @@ def _fill(service: Service, held: Held, stream: StreamRecord) -> bool:
             )
 
     if found:
-        service.writer.do(work)
+        held.write(work)
     return bool(found)
 
 
@@ -195,7 +185,7 @@ def _season(reader: Reader, stream: StreamRecord, start: int) -> list[tuple[int,
     if first is None:
         return []
     _, after = season_of(stream, first[1])
-    [(later,)] = reader.all(
+    later = reader.value(
         f"select min(r.id) from rows r where r.stream = ? and r.bucket >= ?"
         f" and {reader.row_is('>', first[0])}",
         (stream.id, after),
@@ -234,13 +224,12 @@ def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
             return None
         shuffled = stream.settings.season is not None
         votes = vote_columns(reader, stream.id, window[1], window[2], shuffled=shuffled)
-        first = reader.one(
-            f"select r.bucket from rows r where r.stream = ? and {reader.row_is('=', window[1])}",
-            (stream.id,),
+        first = (
+            f"select r.bucket from rows r where r.stream = ? and {reader.row_is('=', window[1])}"
         )
-        state = reader.one("select value from fact where name = ?", (_fact(stream),))
-        known = None if state is None else json.loads(state[0])
-        return window[0], window[2], votes, known, first[0] if first is not None else 0
+        bucket = reader.value(first, (stream.id,)) or 0
+        state = json.loads(reader.fact(_fact(stream)) or "null")
+        return window[0], window[2], votes, state, bucket
 
     found = service.read(look)
     if found is None:
@@ -249,14 +238,12 @@ def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
     step = _tested(service, stream, votes, state, bucket)
 
     def work(transaction: Transaction) -> None:
-        held.check(transaction)
-        seq = transaction.one("select max(seq) from batch where stream = ?", (stream.id,))
         changed = transaction.run(
             "update windows set closed = ?, seq_to = ?, result = ?, change = ?"
             " where stream = ? and idx = ? and closed is null",
             (
                 now,
-                None if seq is None else seq[0],
+                transaction.newest(stream.id),
                 None if step.get("result") is None else json.dumps(step["result"]),
                 json.dumps({name: step.get(name) for name in ("alarms", "notices", "reason")}),
                 stream.id,
@@ -275,7 +262,7 @@ def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
             _rename(transaction, stream, naming, now=now)
         new_version(transaction, stream)
 
-    service.writer.do(work)
+    held.write(work)
     return True
 
 
@@ -443,8 +430,8 @@ def see_rows(service: Service, held: Held, stream: StreamRecord) -> bool:
 
     def look(reader: Reader) -> tuple[int, int] | None:
         """Return the rows to keep: after the first number, up to the second."""
-        [(last,)] = reader.all("select max(row_id) from seen where stream = ?", (stream.id,))
-        [(closed,)] = reader.all(
+        last = reader.value("select max(row_id) from seen where stream = ?", (stream.id,))
+        closed = reader.value(
             "select max(row_to) from windows where stream = ? and closed is not null", (stream.id,)
         )
         start = max(last or 0, closed or 0)
@@ -467,7 +454,6 @@ def see_rows(service: Service, held: Held, stream: StreamRecord) -> bool:
         return False
 
     def work(transaction: Transaction) -> int:
-        held.check(transaction)
         return transaction.run(
             "insert into seen (stream, row_id, pattern) select stream, id, pattern from rows r"
             f" where r.stream = ? and {transaction.row_is('>', found[0])}"
@@ -475,13 +461,13 @@ def see_rows(service: Service, held: Held, stream: StreamRecord) -> bool:
             (stream.id,),
         )
 
-    return service.writer.do(work) == _MOST
+    return held.write(work) == _MOST
 
 
 def is_seen(reader: Reader, stream: int, row: int) -> bool:
     """Say whether the time of a row, and so of all rows before it, is over."""
-    found = reader.one("select 1 from seen where stream = ? and row_id >= ? limit 1", (stream, row))
-    return found is not None
+    sql = "select 1 from seen where stream = ? and row_id >= ? limit 1"
+    return reader.value(sql, (stream, row)) is not None
 
 
 def vote_columns(
@@ -494,11 +480,8 @@ def vote_columns(
     """
     words = {
         code: (name, label)
-        for code, name, label in reader.all(
-            "select c.id, s.name, c.label from label_code c join stream_column s"
-            " on s.id = c.stream_column where s.stream = ? and s.kind = 'vote'",
-            (stream,),
-        )
+        for code, _, kind, name, label in reader.labels(stream)
+        if kind == "vote"
     }
     sql = "select pattern from seen where stream = ? and row_id between ? and ? order by row_id"
     if shuffled:

@@ -10,18 +10,19 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
+from msgspec import Meta
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 from tallystick.serve.alerts import AlertNote, raise_alert
-from tallystick.serve.auth import Fix, HttpProblem, Span
+from tallystick.serve.auth import HttpProblem, Span
 from tallystick.serve.database import Reader, Store, Transaction
 from tallystick.serve.jobs import Held, Service, job
-from tallystick.serve.results import SPAN, asked_stream, question_in
-from tallystick.serve.routes import Incoming, Parameter, route
-from tallystick.serve.rows import DETAILS, book_of, pieces
+from tallystick.serve.results import RowQuery, asked_stream
+from tallystick.serve.routes import Incoming, route
+from tallystick.serve.rows import StreamBook, pieces
 from tallystick.serve.streams import StreamRecord, find_stream
 from tallystick.serve.worker import Workers
 
@@ -30,6 +31,14 @@ _MEDIA = {
     "csv": "text/csv; charset=utf-8",
     "parquet": "application/vnd.apache.parquet",
 }
+
+
+class ExportQuery(RowQuery):
+    """Which rows, and how they are sent."""
+
+    format: Annotated[
+        Literal["ndjson", "csv", "parquet"], Meta(description="ndjson, csv or parquet.")
+    ] = "ndjson"
 
 
 def harmless_cell(text: str | None) -> str:
@@ -51,16 +60,14 @@ def harmless_cell(text: str | None) -> str:
     return text
 
 
-def exported(
-    service: Service, name: str, span: Span, form: str, *, details: bool = False
-) -> Iterator[bytes]:
+def exported(service: Service, name: str, span: Span, form: str) -> Iterator[bytes]:
     """Return the rows of a stream as text, piece by piece: no stream is too long for that."""
     with service.store.snapshot() as reader:
-        book = book_of(reader, find_stream(reader, name), span)
-        names = [*book.table.columns, *(DETAILS if details else ())]
+        book = StreamBook(reader, find_stream(reader, name), span)
+        names = book.table.columns
         if form == "csv":
             yield _csv([names])
-        for rows in pieces(reader, book, span, details=details):
+        for rows in pieces(book):
             if form == "csv":
                 yield _csv([[harmless_cell(cell) for cell in row] for row in rows])
                 continue
@@ -82,42 +89,22 @@ def _csv(rows: list[Any]) -> bytes:
     "/v1/streams/{stream}/rows",
     "read",
     answer="application/x-ndjson",
-    query=(
-        *SPAN,
-        Parameter("format", "ndjson, csv or parquet."),
-        Parameter(
-            "details",
-            "true adds the hour of each row, who labelled it, when, and how it was chosen.",
-        ),
-    ),
+    query=ExportQuery,
 )
 async def get_rows(incoming: Incoming) -> Response:
     """Send the rows of a stream."""
-    service, name = incoming.service, incoming.path["stream"]
-    form = incoming.query("format", "ndjson")
-    if form not in _MEDIA:
-        raise HttpProblem(
-            422, f"there is no format {form[:40]!r}", [Fix(way_out="use ndjson, csv or parquet")]
-        )
-    wished = incoming.query("details", "false").lower()
-    if wished not in ("true", "false", "1", "0"):
-        fix = Fix(column="details", way_out="use true or false")
-        raise HttpProblem(422, f"details={wished[:40]!r} cannot be used", [fix])
-    details = wished in ("true", "1")
-    _, span = question_in(incoming)
+    service, name, query = incoming.service, incoming.path["stream"], incoming.query
+    form, span = query.format, query.span(incoming.now)
     # 404 and 422 come before the first byte.
     await service.reading(lambda reader: asked_stream(reader, name, span))
     headers = {"Content-Disposition": f'attachment; filename="{name}.{form}"'}
     if form == "parquet":  # only the worker holds Arrow
-        ask = partial(service.worker.ask, "answer:parquet", name, span, details, patience=300.0)
+        ask = partial(service.worker.ask, "answer:parquet", name, span, patience=300.0)
         path = Path(await service.waiting(ask))
         swept = BackgroundTask(path.unlink)
         return FileResponse(path, media_type=_MEDIA[form], headers=headers, background=swept)
-    return StreamingResponse(
-        exported(service, name, span, form, details=details),
-        media_type=_MEDIA[form],
-        headers=headers,
-    )
+    rows = exported(service, name, span, form)
+    return StreamingResponse(rows, media_type=_MEDIA[form], headers=headers)
 
 
 # Drop what is older than a stream keeps: whole buckets, and the batches of that time.
@@ -130,34 +117,22 @@ KEY_SECONDS = 7 * 86_400.0
 @job("retention", every=3600.0, lease=600.0)
 def drop_old(service: Service, held: Held) -> None:
     """Drop the old buckets of every stream with a retention."""
-    now = service.clock()
     for (name,) in service.read(lambda reader: reader.all("select name from stream")):
         stream = service.read(partial(find_stream, name=name))
         days = stream.settings.retention_days
         if days is None:
             continue
-        first = math.floor((now - days * 86_400.0) / 3600)
-        old = service.read(
-            lambda reader, stream=stream, first=first: reader.all(  # type: ignore[misc]
-                "select distinct bucket from rows where stream = ? and bucket < ? order by bucket",
-                (stream.id, first),
-            )
-        )
-        for (bucket,) in old:  # one transaction per bucket: nobody waits for a long one
-
-            def work(
-                transaction: Transaction, stream: StreamRecord = stream, bucket: int = bucket
-            ) -> None:
-                held.check(transaction)
-                drop_bucket(transaction, stream, bucket)
-
-            service.writer.do(work)
-        service.writer.do(
-            lambda transaction, stream=stream, first=first: _drop_batches(  # type: ignore[misc]
-                transaction, stream, first, now
-            )
-        )
+        first = math.floor((service.clock() - days * 86_400.0) / 3600)
+        old = service.read(partial(_buckets_before, stream=stream.id, first=first))
+        for bucket in old:  # one transaction per bucket: nobody waits for a long one
+            held.write(partial(drop_bucket, stream=stream, bucket=bucket))
+        held.write(partial(_drop_batches, stream=stream, first=first, now=service.clock()))
         held.renew()
+
+
+def _buckets_before(reader: Reader, stream: int, first: int) -> list[int]:
+    sql = "select distinct bucket from rows where stream = ? and bucket < ? order by bucket"
+    return [bucket for (bucket,) in reader.all(sql, (stream, first))]
 
 
 def drop_bucket(transaction: Transaction, stream: StreamRecord, bucket: int) -> None:
@@ -180,8 +155,7 @@ def drop_bucket(transaction: Transaction, stream: StreamRecord, bucket: int) -> 
 
 def _remember(transaction: Transaction, name: str, value: int) -> None:
     """Keep the greatest value of a fact."""
-    before = transaction.one("select value from fact where name = ?", (name,))
-    if before is None or int(before[0]) < value:
+    if int(transaction.fact(name) or -1) < value:
         transaction.keep(name, str(value))
 
 
@@ -273,12 +247,11 @@ def nightly(service: Service, held: Held) -> None:
     fact = {"at": now, "ok": not notes, "streams": len(streams), "replayed": replayed}
 
     def work(transaction: Transaction) -> None:
-        held.check(transaction)
         transaction.keep(_FACT, json.dumps(fact))
         for note in notes:
             raise_alert(transaction, note, now=now)
 
-    service.writer.do(work)
+    held.write(work)
 
 
 def _wrong(one: dict[str, Any]) -> AlertNote:
@@ -313,5 +286,5 @@ def _not_made(why: str) -> AlertNote:
 
 def last_check(reader: Reader) -> dict[str, Any] | None:
     """Return when the last check was and what it found; None before the first night."""
-    row = reader.one("select value from fact where name = ?", (_FACT,))
-    return None if row is None else json.loads(row[0])
+    found: dict[str, Any] | None = json.loads(reader.fact(_FACT) or "null")
+    return found

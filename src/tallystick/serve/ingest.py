@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import codecs
-import difflib
 import hashlib
 import json
+import math
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
-from tallystick.serve.auth import Fix, HttpProblem
+from tallystick.serve.auth import Fix, HttpProblem, meant
 from tallystick.serve.database import Transaction
 from tallystick.serve.routes import misread
-from tallystick.serve.streams import StreamRecord, is_doubtful, known_label, name_problem
+from tallystick.serve.streams import (
+    StreamRecord,
+    is_doubtful,
+    known_label,
+    name_problem,
+    seconds_of,
+)
 from tallystick.table.words import is_gap, is_no_answer
 
 MOST_BODY = 8 * 1024 * 1024
@@ -109,9 +114,7 @@ def parse(body: bytes, *, now: float) -> list[VoteRecord]:
         raise HttpProblem(422, "the body has a NUL character (\\u0000): leave it out")
     records = _records(body)
     if not records:
-        raise HttpProblem(
-            422, "the body has no record", [Fix(way_out='send {"item": …, "votes": {…}} lines')]
-        )
+        raise HttpProblem(422, 'the body has no record: send {"item": …, "votes": {…}} lines')
     if len(records) > MOST_RECORDS:
         raise HttpProblem(
             413, f"{len(records):,} records in one request: send at most {MOST_RECORDS:,}"
@@ -134,7 +137,7 @@ def parse(body: bytes, *, now: float) -> list[VoteRecord]:
         ):
             wrong += _wrong(record, line, latest)
     if wrong:
-        raise HttpProblem(422, f"{len(wrong)} things cannot be used; nothing was kept", wrong)
+        raise HttpProblem(422, f"{len(wrong)} things cannot be used; nothing was kept", *wrong)
     return records
 
 
@@ -147,7 +150,7 @@ def _check_lines(records: list[VoteRecord]) -> None:
         if size > _MOST_LINE:
             way = f"a line may have {_MOST_LINE:,} bytes without show"
             detail = f"line {line} has {size:,} bytes without show; nothing was kept"
-            raise HttpProblem(413, detail, [Fix(line=line, way_out=way)])
+            raise HttpProblem(413, detail, Fix(way, line=line))
 
 
 def _records(body: bytes) -> list[VoteRecord]:
@@ -173,56 +176,46 @@ def _records(body: bytes) -> list[VoteRecord]:
             wrong.append(_fix(str(error), number))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             status = 400
-            wrong.append(Fix(line=number, way_out=f"this line is not JSON: {error}"))
+            wrong.append(Fix(f"this line is not JSON: {error}", line=number))
     detail = f"{len(wrong)} lines cannot be read; nothing was kept"
-    raise HttpProblem(status, detail, wrong or [Fix(way_out="the body is not NDJSON")])
+    raise HttpProblem(status, detail, *(wrong or [Fix("the body is not NDJSON")]))
 
 
 def _fix(message: str, line: int | None) -> Fix:
     place, way = misread(message, list(_EXAMPLES), examples=_EXAMPLES, also=_ALSO)
     if place is not None and place.startswith("votes") and "got `float`" in message:
         way = "votes are words: send numbers as grades, or as text"
-    return Fix(line=line, column=place, way_out=way)
+    return Fix(way, line=line, column=place)
 
 
 def _wrong(record: VoteRecord, line: int, latest: float) -> list[Fix]:
     """Return what is wrong with the parts of a record that few records have."""
-    wrong: list[Fix] = []
-    item, system = str(record.item), record.system
-    for name, text in (("item", item), ("system", system)):
-        if len(text.encode()) > _MOST_NAME:
-            wrong.append(
-                Fix(line=line, column=name, value=text[:64], way_out="use at most 256 bytes")
-            )
-    if not item.strip():
-        wrong.append(Fix(line=line, column="item", way_out="name the item: it is blank"))
-    if record.at is not None:
-        try:
-            when = _seconds(record.at)
-        except ValueError:
-            when = None
-        if when is None or not -1e11 < when < 1e12:
-            way = "write seconds since 1970, or 2026-07-31T12:00:00Z"
-            wrong.append(Fix(line=line, column="at", value=str(record.at)[:64], way_out=way))
-        elif when > latest:
-            way = "this is more than a day ahead: check the sender's clock"
-            wrong.append(Fix(line=line, column="at", value=str(record.at)[:64], way_out=way))
-    if record.show is not None and len(msgspec.json.encode(record.show)) > _MOST_SHOW:
-        wrong.append(Fix(line=line, column="show", way_out=f"use at most {_MOST_SHOW:,} bytes"))
-    if record.label is not None:
-        if len(record.label.by.encode()) > _MOST_NAME:
-            wrong.append(Fix(line=line, column="label.by", way_out="use at most 256 bytes"))
-        if record.label.value is None and not record.replace:
-            way = "null takes a label back: say so with 'replace': true"
-            wrong.append(Fix(line=line, column="label", way_out=way))
-    return wrong
-
-
-def _seconds(at: str | float) -> float:
-    if isinstance(at, int | float):
-        return float(at)
-    when = datetime.fromisoformat(at)
-    return (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
+    item, label, when = str(record.item), record.label, 0.0
+    try:
+        when = seconds_of(record.at or 0.0)
+    except ValueError:
+        when = math.inf
+    shown = 0 if record.show is None else len(msgspec.json.encode(record.show))
+    long = f"use at most {_MOST_NAME} bytes"
+    checks = (
+        ("item", len(item.encode()) > _MOST_NAME, long),
+        ("item", not item.strip(), "name the item: it is blank"),
+        ("system", len(record.system.encode()) > _MOST_NAME, long),
+        ("at", not -1e11 < when < 1e12, "write seconds since 1970, or 2026-07-31T12:00:00Z"),
+        ("at", latest < when < 1e12, "this is more than a day ahead: check the sender's clock"),
+        ("show", shown > _MOST_SHOW, f"use at most {_MOST_SHOW:,} bytes"),
+        ("label.by", label is not None and len(label.by.encode()) > _MOST_NAME, long),
+        (
+            "label",
+            label is not None and label.value is None and not record.replace,
+            "null takes a label back: say so with 'replace': true",
+        ),
+    )
+    return [
+        Fix(way, line=line, column=name, value=str(getattr(record, name, ""))[:64])
+        for name, is_wrong, way in checks
+        if is_wrong
+    ]
 
 
 def hour_of(at: Any, now: float) -> int:
@@ -231,7 +224,7 @@ def hour_of(at: Any, now: float) -> int:
     >>> hour_of("1970-01-01T02:30:00Z", 0.0), hour_of(None, 3600.0)
     (2, 1)
     """
-    return int((now if at is None else _seconds(at)) // 3600)
+    return int((now if at is None else seconds_of(at)) // 3600)
 
 
 # Bodies as they came, packed: the raw log of a stream.
@@ -285,6 +278,12 @@ class Refused(Exception):
         self.fix = fix
 
 
+def contradiction(column: str, value: Any, held: Any) -> Refused:
+    """Return what is said of a value beside another that is kept."""
+    way = f"{held!r} is kept here: send 'replace': true to change it"
+    return Refused(409, Fix(way, column=column, value=str(value)))
+
+
 def pack_codes(codes: Sequence[int]) -> bytes:
     """Write label codes as four bytes each."""
     return struct.pack(f"<{len(codes)}I", *codes)
@@ -313,27 +312,23 @@ def word_of(value: str | int | bool) -> str:
 def _refuse_unlisted(name: str, word: str, declared: Sequence[str]) -> None:
     """Refuse a word that is not among the declared labels, and one that may or may not be one."""
     if declared:
-        near = difflib.get_close_matches(word, declared, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        way = f"{hint}this stream takes {', '.join(declared[:12])}"
-        raise Refused(422, Fix(column=name, value=word, way_out=way))
+        way = f"{meant(word, declared)}this stream takes {', '.join(declared[:12])}"
+        raise Refused(422, Fix(way, column=name, value=word))
     # Other words for no answer are kept, and every result reads them as the command line does.
     if word.casefold() == "none":
         way = (
             "this can be a label or mean no answer: leave the vote out, or list all labels in the"
             f' settings of the stream: {{"labels": [{json.dumps(word)}, …]}}'
         )
-        raise Refused(422, Fix(column=name, value=word, way_out=way))
+        raise Refused(422, Fix(way, column=name, value=word))
 
 
 class Interned:
     """The numbers of one stream."""
 
-    def __init__(self, stream: int, salt: bytes) -> None:
-        self.stream = stream
-        self.places = RowPlaces(salt)
+    def __init__(self, stream: StreamRecord) -> None:
+        self.places = RowPlaces(stream.salt)
         self.columns: dict[str, tuple[int, str]] = {}
-        self.codes: dict[tuple[str, Any], int] = {}
         self._labels: dict[int, dict[str, int]] = {}
         self._said: dict[int, tuple[int, str]] = {}
         self._patterns: dict[bytes, int] = {}
@@ -344,111 +339,83 @@ class Interned:
         self.codes_of: Callable[[int], bytes] = self._packed.__getitem__
         """Return the codes of a pattern that `packed` has learnt."""
         self._slices: dict[str, int] = {}
-        self._systems: dict[str, int] = {}
         self._bodies: dict[int, dict[str, str]] = {}
         self.steps: dict[tuple[Any, ...], bytes] = {}
-        """(pattern, column, value) to the pattern with that vote: most votes repeat."""
+        """(pattern, column, kind of value, value) to the pattern with that vote: most repeat."""
         self.slice_steps: dict[tuple[Any, ...], int] = {}
-        self._loaded = False
+        self.first_slices: dict[str, int] = {}
+        """The slice that a new row of each system is in."""
 
-    def load(self, transaction: Transaction) -> None:
-        """Read the columns and labels, once."""
-        if not self._loaded:
-            for ident, name, kind in transaction.all(
-                "select id, name, kind from stream_column where stream = ? order by id",
-                (self.stream,),
-            ):
+    def begin(self, transaction: Transaction, stream: StreamRecord) -> None:
+        """Work in a transaction from here on; columns and labels are read once."""
+        self._transaction, self._stream = transaction, stream
+        if not self.columns:
+            for ident, name, kind in transaction.columns(stream.id):
                 self.columns[name] = (ident, kind)
-            self._load_labels(transaction)
-            self._loaded = True
+            self._load_labels()
 
-    def _load_labels(self, transaction: Transaction) -> None:
-        for code, column, label in transaction.all(
-            "select c.id, c.stream_column, c.label from label_code c join stream_column s"
-            " on s.id = c.stream_column where s.stream = ? order by c.id",
-            (self.stream,),
-        ):
+    def _load_labels(self) -> None:
+        for code, column, _, _, label in self._transaction.labels(self._stream.id):
             self._learn_label(column, label, code)
 
-    def _meaning(self, transaction: Transaction, code: int) -> tuple[int, str]:
+    def _meaning(self, code: int) -> tuple[int, str]:
         """Return the column and the word of a label."""
         if code not in self._said:  # another process gave this number
-            self._load_labels(transaction)
+            self._load_labels()
         return self._said[code]
 
     # -- columns and labels
 
-    def column(self, transaction: Transaction, stream: StreamRecord, name: str, kind: str) -> int:
+    def column(self, name: str, kind: str) -> int:
         """Return the number of a column, making it where the stream allows new ones."""
         known = self.columns.get(name)
         if known is None:
-            known = self._new_column(transaction, stream, name, kind)
+            known = self._new_column(name, kind)
         if known[1] != kind:
             way = f"column {name!r} holds {known[1]}s in this stream: use another name"
-            raise Refused(422, Fix(column=name, way_out=way))
+            raise Refused(422, Fix(way, column=name))
         return known[0]
 
-    def _new_column(
-        self, transaction: Transaction, stream: StreamRecord, name: str, kind: str
-    ) -> tuple[int, str]:
+    def _new_column(self, name: str, kind: str) -> tuple[int, str]:
         if kind != "label":
             why = name_problem(name, self.columns)
             if why is not None:
-                raise Refused(422, Fix(column=name[:64], way_out=why))
-            if not stream.settings.is_open:
-                near = difflib.get_close_matches(name, list(self.columns), n=1)
-                hint = f"did you mean {near[0]!r}? Otherwise " if near else ""
-                way = f"{hint}declare it under columns, or set open to true"
-                raise Refused(422, Fix(column=name, value=name, way_out=way))
+                raise Refused(422, Fix(why, column=name[:64]))
+            if not self._stream.settings.is_open:
+                way = f"{meant(name, self.columns)}declare it under columns, or set open to true"
+                raise Refused(422, Fix(way, column=name, value=name))
             if len(self.columns) >= MOST_COLUMNS:
-                raise Refused(422, Fix(column=name, way_out=f"at most {MOST_COLUMNS} columns"))
-        ident = self._number(
-            transaction,
-            "insert into stream_column (stream, name, kind) values (?, ?, ?)"
-            " on conflict (stream, name) do nothing returning id",
-            (self.stream, name, kind),
-            ("select id from stream_column where stream = ? and name = ?", (self.stream, name)),
-        )
-        self.columns[name] = (ident, kind)
-        return ident, kind
+                raise Refused(422, Fix(f"at most {MOST_COLUMNS} columns", column=name))
+        of = {"stream": self._stream.id, "name": name, "kind": kind}
+        made = self.columns[name] = self._transaction.numbered("stream_column", **of), kind
+        return made
 
-    def code(
-        self, transaction: Transaction, stream: StreamRecord, name: str, value: Any, kind: str
-    ) -> int:
+    def code(self, name: str, value: Any, kind: str) -> int:
         """Return the number of a label in a column; `NO_VOTE` for what stands for an empty cell."""
-        column = self.column(transaction, stream, name, kind)
+        column = self.column(name, kind)
         word = word_of(value)
-        labels = self._labels.setdefault(column, {})
-        code = labels.get(word)
-        if code is None:
-            code = self._new_label(transaction, stream, name, word)
-        # True and 1 are one key to Python, so the kind of the value stands beside it.
-        self.codes[(name, (value.__class__, value))] = code
-        if len(self.codes) > _MOST_KEPT:
-            self.codes.clear()
-        return code
+        code = self._labels.setdefault(column, {}).get(word)
+        return self._new_label(name, word) if code is None else code
 
-    def label(self, transaction: Transaction, stream: StreamRecord, value: Any) -> str:
+    def label(self, value: Any) -> str:
         """Return a true label as the stream spells it; refuse what is none."""
-        code = self.code(transaction, stream, TRUTH, value, "label")
+        code = self.code(TRUTH, value, "label")
         if code == NO_VOTE:
             way = "this means that there is no label: leave it out"
-            raise Refused(422, Fix(column=TRUTH, value=word_of(value), way_out=way))
-        return self._meaning(transaction, code)[1]
+            raise Refused(422, Fix(way, column=TRUTH, value=word_of(value)))
+        return self._meaning(code)[1]
 
-    def _new_label(
-        self, transaction: Transaction, stream: StreamRecord, name: str, word: str
-    ) -> int:
+    def _new_label(self, name: str, word: str) -> int:
         """Give a word that the column does not have its number, or that of the label it spells."""
         column = self.columns[name][0]
-        labels, declared = self._labels[column], stream.settings.labels
+        labels, declared = self._labels[column], self._stream.settings.labels
         # Another process may have brought it, or another spelling of it.
-        self._load_labels(transaction)
+        self._load_labels()
         if not word:
-            raise Refused(422, Fix(column=name, way_out="a blank is not a vote: leave it out"))
+            raise Refused(422, Fix("a blank is not a vote: leave it out", column=name))
         if len(word.encode()) > _MOST_TEXT:
             way = "a label has at most 256 bytes: texts are not votes"
-            raise Refused(422, Fix(column=name, value=word[:64], way_out=way))
+            raise Refused(422, Fix(way, column=name, value=word[:64]))
 
         # A column spells each label in one way: the first that came, or the declared one.
         twin = known_label(word, labels) or known_label(word, declared)
@@ -458,7 +425,7 @@ class Interned:
                     f"this reads as the label {twin!r}, which the column has: send {twin!r}, or a"
                     f" word that cannot be read as it, such as {'v' + word!r}"
                 )
-                raise Refused(422, Fix(column=name, value=word, way_out=way))
+                raise Refused(422, Fix(way, column=name, value=word))
             word = twin
         if word in labels:
             return labels[word]
@@ -468,15 +435,9 @@ class Interned:
             _refuse_unlisted(name, word, declared)
         if len(labels) >= MOST_LABELS:
             way = f"a column has at most {MOST_LABELS} labels: send numbers as grades"
-            raise Refused(422, Fix(column=name, value=word, way_out=way))
+            raise Refused(422, Fix(way, column=name, value=word))
 
-        code = self._number(
-            transaction,
-            "insert into label_code (stream_column, label) values (?, ?)"
-            " on conflict (stream_column, label) do nothing returning id",
-            (column, word),
-            ("select id from label_code where stream_column = ? and label = ?", (column, word)),
-        )
+        code = self._transaction.numbered("label_code", stream_column=column, label=word)
         self._learn_label(column, word, code)
         return code
 
@@ -484,77 +445,53 @@ class Interned:
         self._labels.setdefault(column, {})[label] = code
         self._said[code] = (column, label)
 
-    @staticmethod
-    def _number(transaction: Transaction, insert: str, values: Any, again: tuple[str, Any]) -> int:
-        """Insert and return the id; another process may have been first."""
-        found = transaction.one(insert, values) or transaction.one(*again)
-        if found is None:
-            raise RuntimeError("a number was neither given nor found")
-        return int(found[0])
-
     # -- patterns
 
     def step(
-        self,
-        transaction: Transaction,
-        stream: StreamRecord,
-        pattern: bytes,
-        name: str,
-        value: Any,
-        replace: bool,
-        kind: str = "vote",
+        self, pattern: bytes, name: str, value: Any, replace: bool, kind: str = "vote"
     ) -> bytes:
         """Return *pattern* with a vote set: a register, and another value needs leave."""
-        key = (name, (value.__class__, value))
-        code = self.codes.get(key)
-        if code is None:
-            code = self.code(transaction, stream, name, value, kind)
+        code = self.code(name, value, kind)
         if code == NO_VOTE:
-            return self.without(transaction, pattern, name) if replace else pattern
-        column, _ = self._meaning(transaction, code)
+            return self.without(pattern, name) if replace else pattern
+        column, _ = self._meaning(code)
         codes = list(unpack_codes(pattern))
         for place, held in enumerate(codes):
-            other, said = self._meaning(transaction, held)
+            other, said = self._meaning(held)
             if other == column:
                 if held == code:
                     return pattern
                 if not replace:
-                    way = f"the row has {said!r} here: send 'replace': true to change it"
-                    raise Refused(409, Fix(column=name, value=word_of(value), way_out=way))
+                    raise contradiction(name, word_of(value), said)
                 codes[place] = code
                 return pack_codes(sorted(codes))
         return pack_codes(sorted([*codes, code]))
 
-    def without(self, transaction: Transaction, pattern: bytes, name: str) -> bytes:
+    def without(self, pattern: bytes, name: str) -> bytes:
         """Return *pattern* without the vote of a column."""
         known = self.columns.get(name)
         if known is None:
             return pattern
         codes = unpack_codes(pattern)
-        return pack_codes([c for c in codes if self._meaning(transaction, c)[0] != known[0]])
+        return pack_codes([c for c in codes if self._meaning(c)[0] != known[0]])
 
-    def packed(self, transaction: Transaction, patterns: Iterable[int]) -> None:
+    def packed(self, patterns: Iterable[int]) -> None:
         """Learn the codes of patterns that rows have, for `codes_of`."""
         absent = {one for one in patterns if one not in self._packed}
-        for ident, codes in transaction.by_id(CODES, absent):
+        for ident, codes in self._transaction.by_id(CODES, absent):
             self._keep(ident, bytes(codes))
 
-    def learn(self, transaction: Transaction, patterns: Iterable[bytes]) -> None:
+    def learn(self, patterns: Iterable[bytes]) -> None:
         """Give patterns their numbers, for `pattern`."""
         absent = [one for one in set(patterns) if one not in self._patterns]
         if not absent:
             return
         # Another process may have been first, so the numbers are read and not returned.
-        transaction.many(
-            "insert into pattern (stream, codes) values (?, ?) on conflict (stream, codes)"
-            " do nothing",
-            [(self.stream, one) for one in sorted(absent)],
-        )
-        for ident, codes in transaction.by_id(
-            "select id, codes from pattern where stream = ? and codes in ({})",
-            absent,
-            [self.stream],
-        ):
+        transaction, stream = self._transaction, self._stream.id
+        once = "insert into pattern (stream, codes) values (?, ?) on conflict do nothing"
+        transaction.many(once, [(stream, one) for one in sorted(absent)])
+        numbers = "select id, codes from pattern where stream = ? and codes in ({})"
+        for ident, codes in transaction.by_id(numbers, absent, [stream]):
             self._keep(ident, bytes(codes))
 
     def _keep(self, ident: int, codes: bytes) -> None:
@@ -571,62 +508,38 @@ class Interned:
         if len(self.steps) > _MOST_KEPT:
             self.steps.clear()
         if len(self._slices) > _MOST_KEPT or len(self.slice_steps) > _MOST_KEPT:
-            self._slices.clear()
-            self._systems.clear()
-            self._bodies.clear()
-            self.slice_steps.clear()
+            for known in (self._slices, self._bodies, self.slice_steps, self.first_slices):
+                known.clear()
 
     # -- slices
 
-    def slice_of_system(self, transaction: Transaction, system: str) -> int:
-        """Return the number of the slice that a new row of a system is in."""
-        found = self._systems.get(system)
-        if found is None:
-            found = self.slice(transaction, {"system": system} if system else {})
-            self._systems[system] = found
-        return found
-
-    def slice(self, transaction: Transaction, body: Mapping[str, str]) -> int:
+    def slice(self, body: Mapping[str, str]) -> int:
         """Return the number of a slice."""
         text = json.dumps(dict(sorted(body.items())), ensure_ascii=False, separators=(",", ":"))
         ident = self._slices.get(text)
         if ident is None:
-            ident = self._number(
-                transaction,
-                "insert into slice (stream, body) values (?, ?)"
-                " on conflict (stream, body) do nothing returning id",
-                (self.stream, text),
-                ("select id from slice where stream = ? and body = ?", (self.stream, text)),
-            )
+            ident = self._transaction.numbered("slice", stream=self._stream.id, body=text)
             self._slices[text] = ident
             self._bodies[ident] = dict(body)
         return ident
 
-    def slice_step(
-        self,
-        transaction: Transaction,
-        stream: StreamRecord,
-        slice_: int,
-        given: Mapping[str, Any],
-        replace: bool,
-    ) -> int:
+    def slice_step(self, slice_: int, given: Mapping[str, Any], replace: bool) -> int:
         """Return the slice of a row after a record named some of its columns."""
         body = self._bodies.get(slice_)
         if body is None:
-            found = transaction.one("select body from slice where id = ?", (slice_,))
-            body = self._bodies[slice_] = json.loads(found[0]) if found is not None else {}
+            kept = self._transaction.value("select body from slice where id = ?", (slice_,))
+            body = self._bodies[slice_] = json.loads(kept or "{}")
         after = dict(body)
         for name, value in given.items():
-            self.column(transaction, stream, name, "slice")
+            self.column(name, "slice")
             word = word_of(value)
             if not word or len(word.encode()) > _MOST_TEXT:
                 way = "a slice has 1 to 256 bytes: leave it out where there is none"
-                raise Refused(422, Fix(column=name, value=word[:64], way_out=way))
+                raise Refused(422, Fix(way, column=name, value=word[:64]))
             if after.get(name, word) != word and not replace:
-                way = f"the row is in slice {after[name]!r}: send 'replace': true to change it"
-                raise Refused(409, Fix(column=name, value=word, way_out=way))
+                raise contradiction(name, word, after[name])
             after[name] = word
-        return self.slice(transaction, after)
+        return self.slice(after)
 
 
 # The place of a row in any random draw: a keyed hash of its name, which nobody can foretell.

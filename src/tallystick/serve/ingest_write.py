@@ -19,6 +19,7 @@ from tallystick.serve.ingest import (
     Interned,
     Refused,
     VoteRecord,
+    contradiction,
     hour_of,
     packed_body,
     parse,
@@ -74,7 +75,7 @@ def memory_of(service: Service, stream: StreamRecord) -> Interned:
     known: dict[int, Interned] = service.remembered("interned")
     found = known.get(stream.id)
     if found is None:
-        found = known[stream.id] = Interned(stream.id, stream.salt)
+        found = known[stream.id] = Interned(stream)
     return found
 
 
@@ -108,6 +109,7 @@ def apply_group(
         names.update(dict.fromkeys([(one.item, one.system) for one in records]))
     keys = [source.key for _, source in batches if source.key is not None]
     interned, now = memory_of(service, stream), service.clock()
+    interned.begin(transaction, stream)
     held, found = transaction.find(stream.id, keys, list(names), interned.places)
     before: dict[str | None, KeptBatch] = {row[0]: row for row in held}
     answers = {
@@ -128,7 +130,7 @@ def apply_group(
         first_row, first_seq = transaction.numbers(n_new, len(fresh))
         seqs = range(first_seq, first_seq + len(fresh))
         counted = [(len(one), one.count(NEW), one.count(CHANGED)) for one in merge.outcomes]
-        interned.learn(transaction, [row.pattern for row in merge.rows.values()])
+        interned.learn([row.pattern for row in merge.rows.values()])
         with transaction.together():
             transaction.add(
                 "batch",
@@ -157,11 +159,7 @@ def _again(row: KeptBatch, digest: bytes) -> Accepted:
     """Return the answer that a key had before."""
     key, seq, kept, n, new, changed = row
     if bytes(kept) != digest:
-        raise HttpProblem(
-            409,
-            f"Idempotency-Key {key!r} came before with another body",
-            [Fix(value=key, way_out="send the same bytes again, or another key")],
-        )
+        raise HttpProblem(409, f"Idempotency-Key {key!r} came before with another body")
     return Accepted(n, new, changed, n - new - changed, seq, again=True)
 
 
@@ -229,8 +227,7 @@ class Merge:
         found: Sequence[RowState],
     ) -> None:
         self._transaction, self._stream, self._interned = transaction, stream, interned
-        interned.load(transaction)
-        interned.packed(transaction, [one[5] for one in found])
+        interned.packed([one[5] for one in found])
         codes_of = interned.codes_of
         self.rows = {
             (kept[0], kept[1]): RowDraft(kept[0], kept[1], kept, codes_of(kept[5]))
@@ -246,8 +243,8 @@ class Merge:
 
     def batch(self, records: Sequence[VoteRecord], source: Source, *, now: float) -> None:
         """Set the registers that the records of a batch name, in their order."""
-        transaction, interned, rows = self._transaction, self._interned, self.rows
-        steps, number = interned.steps, len(self.outcomes)
+        interned, rows, number = self._interned, self.rows, len(self.outcomes)
+        steps, first_slices = interned.steps, interned.first_slices
         outcomes = bytearray(len(records))
         self.outcomes.append(outcomes)
         for place, record in enumerate(records):
@@ -258,7 +255,10 @@ class Merge:
                 row = rows[name] = RowDraft(name[0], name[1], None, b"")
                 row.first = number
                 row.bucket = hour_of(record.at, now)
-                row.slice = interned.slice_of_system(transaction, record.system)
+                system = record.system
+                if system not in first_slices:
+                    first_slices[system] = interned.slice({"system": system} if system else {})
+                row.slice = first_slices[system]
 
             # Most records bring votes that were seen before after these: one look each, no call.
             before, votes = row.pattern, record.votes
@@ -302,28 +302,27 @@ class Merge:
         if self._wrong:
             what = "contradict what is kept" if self._status == 409 else "cannot be used"
             detail = f"{len(self._wrong)} lines {what}; nothing was kept"
-            raise HttpProblem(self._status, detail, self._wrong)
+            raise HttpProblem(self._status, detail, *self._wrong)
 
     def _refuse(self, refused: Refused, line: int) -> None:
         """Note what is wrong with a line; a contradiction outranks a bad value."""
         fix = refused.fix
-        self._wrong.append(Fix(line=line, column=fix.column, value=fix.value, way_out=fix.way_out))
+        self._wrong.append(Fix(fix.way_out, line=line, column=fix.column, value=fix.value))
         if refused.status == 409:
             self._status = 409
 
     def _set(self, row: RowDraft, record: VoteRecord) -> None:
         """Set the registers that one record names."""
-        transaction, stream, interned = self._transaction, self._stream, self._interned
-        replace = record.replace
+        interned, replace = self._interned, record.replace
         for name, value in (record.votes or {}).items():
             if value is None:  # no vote, or with replace: the vote is taken back
                 if replace:
-                    row.pattern = interned.without(transaction, row.pattern, name)
+                    row.pattern = interned.without(row.pattern, name)
                 continue
             key = (row.pattern, name, value.__class__, value)
             after = interned.steps.get(key)
             if after is None or replace:
-                after = interned.step(transaction, stream, row.pattern, name, value, replace)
+                after = interned.step(row.pattern, name, value, replace)
                 if not replace:
                     interned.steps[key] = after
             row.pattern = after
@@ -331,9 +330,7 @@ class Merge:
             step = (row.slice, *record.slice.items())
             after_slice = interned.slice_steps.get(step)
             if after_slice is None or replace:
-                after_slice = interned.slice_step(
-                    transaction, stream, row.slice, record.slice, replace
-                )
+                after_slice = interned.slice_step(row.slice, record.slice, replace)
                 if not replace:
                     interned.slice_steps[step] = after_slice
             row.slice = after_slice
@@ -343,7 +340,7 @@ class Merge:
     def _graded(self, packed: bytes | None, record: VoteRecord) -> bytes | None:
         grades = unpack_grades(packed)
         for name, value in (record.grades or {}).items():
-            column = self._interned.column(self._transaction, self._stream, name, "grade")
+            column = self._interned.column(name, "grade")
             if value is None:
                 if record.replace:
                     grades.pop(column, None)
@@ -351,11 +348,10 @@ class Merge:
             scale = self._stream.settings.scale_of(name)
             if scale is not None and not scale[0] <= value <= scale[1]:
                 way = f"grades of {name!r} go from {scale[0]:g} to {scale[1]:g} in this stream"
-                raise Refused(422, Fix(column=name, value=f"{value:g}", way_out=way))
+                raise Refused(422, Fix(way, column=name, value=f"{value:g}"))
             held = grades.get(column, value)
             if held != value and not record.replace:
-                way = f"the row has {held:g} here: send 'replace': true to change it"
-                raise Refused(409, Fix(column=name, value=f"{value:g}", way_out=way))
+                raise contradiction(name, f"{value:g}", held)
             grades[column] = value
         return pack_grades(grades)
 
@@ -375,12 +371,11 @@ class Merge:
                 # A label that the stream does not take is refused even if outvoted.
                 value = None
                 if label.value is not None:
-                    value = self._interned.label(self._transaction, self._stream, label.value)
+                    value = self._interned.label(label.value)
                 if person in mine and old == value:
                     continue
                 if person in mine and not record.replace:
-                    way = f"{person!r} said {old!r} before: send 'replace': true to correct it"
-                    raise Refused(409, Fix(column="label", value=value, way_out=way))
+                    raise contradiction("label", value, old)
             except Refused as refused:
                 self._refuse(refused, place + 1)
                 continue
@@ -405,11 +400,9 @@ class Merge:
     def _set_truth(self, row: RowDraft, truth: str | None) -> None:
         """Set or clear the truth of a row."""
         before, interned = row.pattern, self._interned
-        row.pattern = interned.without(self._transaction, before, TRUTH)
+        row.pattern = interned.without(before, TRUTH)
         if truth is not None:
-            row.pattern = interned.step(
-                self._transaction, self._stream, row.pattern, TRUTH, truth, True, kind="label"
-            )
+            row.pattern = interned.step(row.pattern, TRUTH, truth, True, kind="label")
         row.touched = row.touched or row.pattern != before
 
     # -- write what was worked out

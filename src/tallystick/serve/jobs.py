@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from starlette.responses import Response
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 
 _LOG = logging.getLogger("tallystick.serve")
-
+_T = TypeVar("_T")
 
 Work: TypeAlias = "Callable[[Service, Held], None]"
 
@@ -81,6 +82,16 @@ class Held:
         if found is None or found[0] != self.fence:
             raise LostLease(f"job {self.kind} is held by somebody else")
 
+    def write(self, work: Callable[[Transaction], _T]) -> _T:
+        """Write for the job, unless somebody else holds it now."""
+
+        @wraps(work)
+        def checked(transaction: Transaction) -> _T:
+            self.check(transaction)
+            return work(transaction)
+
+        return self.service.writer.do(checked)
+
     def renew(self) -> None:
         """Hold the job for another lease."""
         self._set("lease_until = ?", self.service.clock() + self.job.lease)
@@ -96,12 +107,8 @@ class Held:
             self._set(again, now + max(_AGAIN, self.job.every), failure)
 
     def _set(self, columns: str, *values: Any) -> None:
-        def work(transaction: Transaction) -> None:
-            self.check(transaction)
-            sql = f"update job set {columns} where kind = ? and name = ''"
-            transaction.run(sql, (*values, self.kind))
-
-        self.service.writer.do(work)
+        sql = f"update job set {columns} where kind = ? and name = ''"
+        self.write(lambda transaction: transaction.run(sql, (*values, self.kind)))
 
 
 JOBS: list[Job] = []
@@ -224,36 +231,36 @@ Sample = tuple[dict[str, str], float]
 
 _COUNTED = (
     (
-        *("tallystick_records_total", "counter", "Records that were accepted.", ("stream",)),
+        *("records_total", "counter", "Records that were accepted.", ("stream",)),
         "select s.name, coalesce(sum(b.n), 0) from stream s left join batch b on b.stream = s.id"
         " group by s.name order by s.name",
     ),
     (
-        *("tallystick_rows", "gauge", "Rows that a stream has.", ("stream",)),
+        *("rows", "gauge", "Rows that a stream has.", ("stream",)),
         "select name, rows from stream order by name",
     ),
     (
-        *("tallystick_alarms_total", "counter", "Alarms.", ("stream", "name")),
+        *("alarms_total", "counter", "Alarms.", ("stream", "name")),
         "select coalesce(s.name, ''), a.name, count(*) from alert a"
         " left join stream s on s.id = a.stream group by 1, 2 order by 1, 2",
     ),
     (
-        *("tallystick_deliveries_waiting", "gauge", "Alarms that were not delivered yet.", ()),
+        *("deliveries_waiting", "gauge", "Alarms that were not delivered yet.", ()),
         "select count(*) from delivery where next is not null",
     ),
 )
 """Name, kind, help and labels of what the database counts; the last column is the number."""
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
-
-
 def _block(name: str, kind: str, help_: str, samples: Iterable[Sample]) -> str:
-    lines = [f"# HELP {name} {help_}", f"# TYPE {name} {kind}"]
+    lines = [f"# HELP tallystick_{name} {help_}", f"# TYPE tallystick_{name} {kind}"]
     for labels, value in samples:
-        inside = ",".join(f'{key}="{_escaped(held)}"' for key, held in labels.items())
-        lines.append(f"{name}{{{inside}}} {value:.10g}" if inside else f"{name} {value:.10g}")
+        # Prometheus escapes as JSON does: the backslash, the quote and the end of a line.
+        inside = ",".join(
+            f"{key}={json.dumps(held, ensure_ascii=False)}" for key, held in labels.items()
+        )
+        braces = f"{{{inside}}}" if inside else ""
+        lines.append(f"tallystick_{name}{braces} {value:.10g}")
     return "\n".join(lines) + "\n"
 
 
@@ -266,12 +273,8 @@ def figures(reader: Reader) -> str:
         )
         for name, kind, help_, labels, sql in _COUNTED
     ]
-    return "".join(blocks) + _block(
-        "tallystick_judge_accuracy_ratio",
-        "gauge",
-        "Accuracy of each judge in the last closed window: the ends of its range.",
-        _accuracies(reader),
-    )
+    ends = "Accuracy of each judge in the last closed window: the ends of its range."
+    return "".join(blocks) + _block("judge_accuracy_ratio", "gauge", ends, _accuracies(reader))
 
 
 def _accuracies(reader: Reader) -> Iterator[Sample]:
@@ -290,17 +293,17 @@ def _accuracies(reader: Reader) -> Iterator[Sample]:
 
 def _of_the_process(service: Service) -> str:
     held = service.writer.figures
-    waiting = "tallystick_questions_waiting", "gauge", "Questions that wait for an answer."
-    queued = "tallystick_queue_bytes", "gauge", "Bytes that wait for the writer."
-    took = "tallystick_commit_seconds"
+    asked, took = len(service.worker.waiting()), "tallystick_commit_seconds"
     below = [*held.below.items(), ("+Inf", held.commits)]
-    lines = [
-        *(f"# HELP {took} How long commits take.", f"# TYPE {took} histogram"),
-        *(f'{took}_bucket{{le="{top}"}} {n}' for top, n in below),
-        *(f"{took}_sum {held.seconds:.6f}", f"{took}_count {held.commits}"),
-    ]
-    blocks = _block(*waiting, [({}, len(service.worker.waiting()))])
-    return blocks + _block(*queued, [({}, held.waiting_bytes)]) + "\n".join(lines) + "\n"
+    return "".join(
+        (
+            _block("questions_waiting", "gauge", "Questions that wait.", [({}, asked)]),
+            _block("queue_bytes", "gauge", "Bytes that wait.", [({}, held.waiting_bytes)]),
+            _block("commit_seconds", "histogram", "How long commits take.", ()),
+            *(f'{took}_bucket{{le="{top}"}} {n}\n' for top, n in below),
+            f"{took}_sum {held.seconds:.6f}\n{took}_count {held.commits}\n",
+        )
+    )
 
 
 @route("GET", "/metrics", "read", answer="text/plain")
@@ -311,9 +314,6 @@ async def get_metrics(incoming: Incoming) -> Response:
 
 
 # The service: what every route and every job may reach.
-
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from tallystick.errors import FileError, InputError
 from tallystick.serve.alerts import AlertNote, raise_alert
 from tallystick.serve.auth import Fix, HttpProblem
 from tallystick.serve.database import Reader, Store, Transaction
-from tallystick.serve.routes import Incoming, route
+from tallystick.serve.routes import Incoming, reads, writes
 from tallystick.serve.streams import find_stream, new_version
 
 _MOST = 2 * 1024 * 1024
@@ -80,7 +80,7 @@ def has_changed(body: dict[str, Any]) -> bool:
     return bool(moved or (beyond is not None and beyond[0] > 0))
 
 
-@route(
+@writes(
     "POST",
     "/v1/streams/{stream}/posted",
     "write",
@@ -88,56 +88,54 @@ def has_changed(body: dict[str, Any]) -> bool:
     answer=PostedKept,
     limit=_MOST,
 )
-async def post_result(incoming: Incoming) -> PostedKept:
+def post_result(transaction: Transaction, incoming: Incoming) -> PostedKept:
     """Keep a result that the command line printed with --json; the same one counts once."""
-    body, service = incoming.body, incoming.service
-    verb, verdict = body.get("verb"), body.get("verdict")
-    if not isinstance(verb, str) or not isinstance(verdict, str):
-        way = "post what the command line prints with --json: it has a verb and a verdict"
-        raise HttpProblem(422, "this is no result", [Fix(way_out=way)])
+    body, now = incoming.body, incoming.now
+    stream = find_stream(transaction, incoming.path["stream"])
     try:
-        changed = has_changed(body)
-    except (AttributeError, IndexError, TypeError) as error:
-        raise HttpProblem(422, f"the numbers of this result cannot be read: {error}") from error
-    about, name = str(body.get("api") or verb), incoming.path["stream"]
-    digest, by, now = hashlib.sha256(incoming.raw).digest(), incoming.who.name, service.clock()
+        verb, verdict, changed = body["verb"], body["verdict"], has_changed(body)
+        if not (isinstance(verb, str) and isinstance(verdict, str)):
+            raise TypeError(verb)
+    except (AttributeError, IndexError, KeyError, TypeError) as error:
+        way = "post what the command line prints with --json: it has a verb and a verdict"
+        raise HttpProblem(422, "this is no result", Fix(way)) from error
+    about, digest = str(body.get("api") or verb), hashlib.sha256(incoming.raw).digest()
 
-    def work(transaction: Transaction) -> PostedKept:
-        stream = find_stream(transaction, name)
-        known = transaction.one(
-            "select id, changed from posted where stream = ? and sha256 = ?", (stream.id, digest)
+    known = transaction.one(
+        "select id, changed from posted where stream = ? and sha256 = ?", (stream.id, digest)
+    )
+    if known is not None:
+        return PostedKept(known[0], bool(known[1]), again=True)
+    before = transaction.one(
+        "select changed from posted where stream = ? and verb = ? and about = ?"
+        " order by id desc limit 1",
+        (stream.id, verb, about[:500]),
+    )
+    ident = transaction.made(
+        "posted",
+        stream=stream.id,
+        sha256=digest,
+        at=now,
+        by=incoming.who.name,
+        verb=verb,
+        about=about[:500],
+        changed=int(changed),
+        body=incoming.raw.decode(),
+    )
+    # A change that every later night finds again is one event.
+    if changed and not (before is not None and before[0]):
+        note = AlertNote(
+            name="posted",
+            what=f"{stream.name}: {about[:200]} changed",
+            proves=verdict,
+            does_not_prove="why it changed, nor how it does on items of another kind",
+            stream=stream.id,
+            detail={"posted": ident, "verb": verb},
+            muted=stream.settings.is_muted(now),
         )
-        if known is not None:
-            return PostedKept(known[0], bool(known[1]), again=True)
-        before = transaction.one(
-            "select changed from posted where stream = ? and verb = ? and about = ?"
-            " order by id desc limit 1",
-            (stream.id, verb, about[:500]),
-        )
-        ident = transaction.insert(
-            "insert into posted (stream, sha256, at, by, verb, about, changed, body)"
-            " values (?, ?, ?, ?, ?, ?, ?, ?) returning id",
-            (
-                *(stream.id, digest, now, by, verb, about[:500], int(changed)),
-                json.dumps(body, ensure_ascii=False),
-            ),
-        )
-        # A change that every later night finds again is one event.
-        if changed and not (before is not None and before[0]):
-            note = AlertNote(
-                name="posted",
-                what=f"{name}: {about[:200]} changed",
-                proves=verdict,
-                does_not_prove="why it changed, nor how it does on items of another kind",
-                stream=stream.id,
-                detail={"posted": ident, "verb": verb},
-                muted=stream.settings.is_muted(now),
-            )
-            raise_alert(transaction, note, now=now)
-        new_version(transaction, stream)
-        return PostedKept(ident, changed)
-
-    return await service.commit(work)
+        raise_alert(transaction, note, now=now)
+    new_version(transaction, stream)
+    return PostedKept(ident, changed)
 
 
 def listed_posted(reader: Reader, stream: int, *, limit: int = 50) -> list[PostedResult]:
@@ -150,15 +148,11 @@ def listed_posted(reader: Reader, stream: int, *, limit: int = 50) -> list[Poste
     return [PostedResult(*[*row[:5], bool(row[5]), json.loads(row[6])]) for row in rows]
 
 
-@route("GET", "/v1/streams/{stream}/posted", "read", answer=PostedList)
-async def get_posted(incoming: Incoming) -> PostedList:
+@reads("/v1/streams/{stream}/posted", "read", answer=PostedList)
+def get_posted(reader: Reader, incoming: Incoming) -> PostedList:
     """List the last results that were posted to a stream."""
-    name = incoming.path["stream"]
-    return PostedList(
-        await incoming.service.reading(
-            lambda reader: listed_posted(reader, find_stream(reader, name).id)
-        )
-    )
+    stream = find_stream(reader, incoming.path["stream"])
+    return PostedList(listed_posted(reader, stream.id))
 
 
 # The other side: what ``--post STREAM`` sends.

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import InputError
 from tallystick.serve.auth import Span, span_of
@@ -47,6 +47,11 @@ class StratumPlan:
     size: int
     drawn: int
     rate: float
+
+    def kept(self) -> dict[str, Any]:
+        """Return it as JSON types, as the table of draws has it."""
+        rows = {"N": self.size, "n": self.drawn, "rate": self.rate}
+        return {"system": self.system, "patterns": list(self.patterns), **rows}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,8 +97,6 @@ def plan_frame(found: DrawPopulation, *, budget: int, overlap: float, seed: int)
         drawing_probabilities,
     )
 
-    if not 1 <= budget <= MOST_ROWS:
-        raise InputError(f"budget must be between 1 and {MOST_ROWS:,} rows, got {budget!r}")
     if not found.row.size:
         raise InputError("every row is labelled or drawn already: there is nothing to draw")
     rng = np.random.default_rng(seed)
@@ -411,10 +414,8 @@ def _labelled(reader: Reader, stream: StreamRecord) -> dict[int, LabelledRow]:
             continue
         votes = words.votes_of(codes)
         if votes not in numbers:
-            known = reader.one(
-                "select id from pattern where stream = ? and codes = ?", (stream.id, votes)
-            )
-            numbers[votes] = -1 if known is None else known[0]
+            sql = "select id from pattern where stream = ? and codes = ?"
+            numbers[votes] = reader.value(sql, (stream.id, votes)) or -1
         ident, system, bucket, slice_, pattern, u, first = row
         found[ident] = LabelledRow(ident, system, bucket, slice_, pattern, u, first, numbers[votes])
     return found
@@ -465,11 +466,7 @@ class Words:
 
 def words_of(reader: Reader, stream: StreamRecord) -> Words:
     """Return the votes behind the patterns of a stream."""
-    found = reader.all(
-        "select c.id, s.id, s.kind, s.name, c.label from label_code c join stream_column s"
-        " on s.id = c.stream_column where s.stream = ? order by c.id",
-        (stream.id,),
-    )
+    found = reader.labels(stream.id)
     columns = tuple(sorted({column for _, column, kind, _, _ in found if kind == "vote"}))
     said = {word for _, _, kind, _, word in found if kind in ("vote", "label")}
     classes = tuple(stream.settings.labels) or tuple(sorted(said))
@@ -532,8 +529,7 @@ def population(reader: Reader, stream: StreamRecord, span: Span) -> DrawPopulati
     """Read the rows of a span that may be drawn now."""
     import numpy as np
 
-    newest = reader.one("select max(seq) from batch where stream = ?", (stream.id,))
-    as_of = int((newest and newest[0]) or 0)
+    as_of = reader.newest(stream.id)
     words = words_of(reader, stream)
     codes = {
         ident: bytes(packed)

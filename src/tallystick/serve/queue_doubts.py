@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from tallystick.results import count
 from tallystick.serve.auth import Span, span_of
 from tallystick.serve.database import Reader, Transaction
 from tallystick.serve.jobs import Service
-from tallystick.serve.queue import Chances, FramePlan
-from tallystick.serve.streams import StreamRecord, find_stream, new_version
+from tallystick.serve.queue import MOST_ROWS, Chances, FramePlan
+from tallystick.serve.streams import Share, StreamRecord, find_stream, new_version
 
 GRAVE = 0.05
 """Share of rows, or of draws, from which a doubt leaves the decision open."""
@@ -38,7 +40,7 @@ class DrawDoubt:
 
 
 def label_doubts(
-    reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Sequence[int]
+    reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Collection[int]
 ) -> list[DrawDoubt]:
     """Return what a result about *span* takes for granted.
 
@@ -53,63 +55,62 @@ def label_doubts(
     """
     if not known.has_draws(span):
         return _as_they_came(reader, stream, span)
-    found = [_beyond(reader, stream, known, span, slices), _unlabelled(reader, stream, span)]
-    return [one for one in found if one is not None]
-
-
-def _beyond(
-    reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Sequence[int]
-) -> DrawDoubt | None:
-    """Return the doubt about rows that no draw could take: those that came later, above all."""
+    found = []
+    # Rows that no draw could take: those that came later, above all.
     later = _later(reader, stream, known, span, slices)
-    if not later:
-        return None
-    rows = "row was" if later == 1 else "rows were"
-    return DrawDoubt(
-        warning=(
-            f"{count(later)} {rows} in no draw, because they came after the last one or lie outside"
-            " its window. These figures take them to be like the rows that labels were drawn from."
-            " Draw again to know"
-        ),
-        assumption="rows that were in no draw are like those that labels were drawn from",
-        grave=later > GRAVE * stream.rows,
-    )
+    if later:
+        rows = "row was" if later == 1 else "rows were"
+        found.append(
+            DrawDoubt(
+                warning=f"{count(later)} {rows} in no draw: they came after it or lie outside its"
+                " window, and count as if they were like the others. Draw again to know",
+                assumption="rows that were in no draw are like those that labels were drawn from",
+                grave=later > GRAVE * stream.rows,
+            )
+        )
+    apart, skipped, read = _unlabelled(reader, stream, span)
+    if apart + skipped:
+        found.append(
+            DrawDoubt(
+                warning=f"{count(apart + skipped)} of {count(read)} drawn rows that were read have"
+                f" no label (people disagree on {count(apart)}, {count(skipped)} skipped), and are"
+                " left out: these are often the hard ones"
+                + (". A third person can decide (open the label page)" if apart else ""),
+                assumption="drawn rows without a label are like those with one",
+                grave=apart + skipped > GRAVE * read,
+            )
+        )
+    return found
 
 
 def _later(
-    reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Sequence[int]
+    reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Collection[int]
 ) -> int:
     """Return how many rows of a span were in no draw."""
     whole = [frame.as_of for frame in known.frames if frame.span == Span()]
     if whole:
         # Batches know how many rows they brought: the rows need not be read.
-        [(after,)] = reader.all(
-            "select coalesce(sum(new), 0) from batch where stream = ? and seq > ?",
-            (stream.id, max(whole)),
-        )
-        if not after or span in (Span(), Span(label_draw=span.label_draw)):
-            return int(after)
+        sql = "select coalesce(sum(new), 0) from batch where stream = ? and seq > ?"
+        after = int(reader.value(sql, (stream.id, max(whole))))
+        if not after or span == Span(label_draw=span.label_draw):
+            return after
     where, values = span.condition()
-    marks = ", ".join(map(str, slices)) or "-1"
     reach = []
+    limits: list[Any] = []
     for frame in known.frames:
         inside, more = frame.span.condition()
         reach.append(f"(seq_first <= ?{inside})")
-        values += [frame.as_of, *more]
-    missed = f"not ({' or '.join(reach)})"
-    sql = f"select count(*) from rows where stream = ?{where} and slice in ({marks}) and {missed}"
+        limits += [frame.as_of, *more]
+    rows = f"select seq_first, bucket from rows where stream = ?{where}"
+    rows += f" and slice in ({', '.join(map(str, slices)) or '-1'})"
     if span.last is not None:
-        sql = (
-            "select count(*) from (select seq_first, bucket from rows where stream = ?"
-            f" and slice in ({marks}) order by id desc limit ?) t where {missed}"
-        )
-        values = [span.last, *values]
-    [(later,)] = reader.all(sql, (stream.id, *values))
-    return int(later)
+        rows, values = f"{rows} order by id desc limit ?", [*values, span.last]
+    sql = f"select count(*) from ({rows}) t where not ({' or '.join(reach)})"
+    return int(reader.value(sql, (stream.id, *values, *limits)))
 
 
-def _unlabelled(reader: Reader, stream: StreamRecord, span: Span) -> DrawDoubt | None:
-    """Return the doubt about drawn rows that people have read and that have no label."""
+def _unlabelled(reader: Reader, stream: StreamRecord, span: Span) -> tuple[int, int, int]:
+    """Return on how many drawn rows people disagree, how many they skipped, and how many read."""
     where, values = span.condition("r")
     states = dict(
         reader.all(
@@ -120,32 +121,13 @@ def _unlabelled(reader: Reader, stream: StreamRecord, span: Span) -> DrawDoubt |
         )
     )
     apart, skipped = states.get("disagreed", 0), states.get("skipped", 0)
-    read = apart + skipped + states.get("answered", 0)
-    if not apart + skipped:
-        return None
-    why = [
-        *([f"people disagree on {count(apart)}"] if apart else []),
-        *(
-            [f"{count(skipped)} were skipped" if skipped > 1 else "1 was skipped"]
-            if skipped
-            else []
-        ),
-    ]
-    way_out = " A third person can decide (open the label page)." if apart else ""
-    return DrawDoubt(
-        warning=(
-            f"{count(apart + skipped)} of {count(read)} drawn rows that were read have no label:"
-            f" {' and '.join(why)}. They are left out, and these are often the hard ones.{way_out}"
-        ).removesuffix("."),
-        assumption="drawn rows without a label are like those with one",
-        grave=apart + skipped > GRAVE * read,
-    )
+    return apart, skipped, apart + skipped + states.get("answered", 0)
 
 
 def _as_they_came(reader: Reader, stream: StreamRecord, span: Span) -> list[DrawDoubt]:
     """Return the doubts about labels that nobody drew."""
     where, values = span.condition("r")
-    [(chosen,)] = reader.all(
+    chosen = reader.value(
         "select count(distinct l.row_id) from label l join rows r on r.stream = l.stream"
         f" and {reader.row_is('=', 'l.row_id')}"
         " where l.stream = ? and l.current = 1 and l.value is not null"
@@ -157,10 +139,8 @@ def _as_they_came(reader: Reader, stream: StreamRecord, span: Span) -> list[Draw
     noun = "label was" if chosen == 1 else "labels were"
     return [
         DrawDoubt(
-            warning=(
-                f"{count(chosen)} {noun} given to rows that somebody chose. They count as if the"
-                " rows had been drawn at random. Let the service draw rows to know"
-            ),
+            warning=f"{count(chosen)} {noun} given to rows that somebody chose. They count as if"
+            " the rows had been drawn at random. Let the service draw rows to know",
             assumption="rows that people chose to label are like the others",
             grave=True,
         )
@@ -189,10 +169,10 @@ class FrameOrder(msgspec.Struct, forbid_unknown_fields=True):
         What people call it.
     """
 
-    budget: int = BUDGET
+    budget: Annotated[int, Meta(ge=1, le=MOST_ROWS)] = BUDGET
     window: str = ""
-    overlap: float | None = None
-    name: str = ""
+    overlap: Share | None = None
+    name: Annotated[str, Meta(max_length=200)] = ""
 
 
 class FrameStratum(msgspec.Struct):
@@ -225,61 +205,40 @@ async def make_frame(service: Service, name: str, order: FrameOrder) -> FrameBod
     stream = await service.reading(lambda reader: find_stream(reader, name))
     span = span_of(order.window, [], now=service.clock())
     overlap = stream.settings.overlap if order.overlap is None else order.overlap
-    given = (order.budget, min(max(overlap, 0.0), 1.0), span, secrets.randbits(62))
+    given = (order.budget, overlap, span, secrets.randbits(62))
     # The scan and its mathematics belong into the worker, so that the server stays quick and small.
     plan: FramePlan = await service.waiting(
         lambda: service.worker.ask("queue:planned", name, *given, patience=120.0)
     )
-    return await service.commit(
-        lambda transaction: _kept(transaction, stream, order, plan, overlap, service.clock())
-    )
 
+    def work(transaction: Transaction) -> FrameBody:
+        frame = transaction.made(
+            "frame",
+            stream=stream.id,
+            name=order.name,
+            question='{"verb": "score"}',
+            span=order.window or None,
+            as_of=plan.as_of,
+            seed=plan.seed,
+            budget=order.budget,
+            overlap=overlap,
+            strata=json.dumps([one.kept() for one in plan.strata]),
+            state="open",
+            created=service.clock(),
+        )
+        transaction.many(
+            "insert into draw (frame, row_id, stratum, probability, place, readers, state)"
+            " values (?, ?, ?, ?, ?, ?, 'open')",
+            [
+                (frame, one.row, one.stratum, one.probability, place, one.readers)
+                for place, one in enumerate(plan.rows)
+            ],
+        )
+        # Results depend on which rows were drawn: the version makes them be asked again.
+        new_version(transaction, stream)
+        return next(one for one in frames_of(transaction, stream) if one.id == frame)
 
-def _kept(
-    transaction: Transaction,
-    stream: StreamRecord,
-    order: FrameOrder,
-    plan: FramePlan,
-    overlap: float,
-    now: float,
-) -> FrameBody:
-    strata = [
-        {
-            "system": one.system,
-            "patterns": list(one.patterns),
-            "N": one.size,
-            "n": one.drawn,
-            "rate": one.rate,
-        }
-        for one in plan.strata
-    ]
-    frame = transaction.insert(
-        "insert into frame (stream, name, question, span, as_of, seed, budget, overlap, strata,"
-        " state, created) values (?, ?, ?, ?, ?, ?, ?, ?, ?, 'open', ?) returning id",
-        (
-            stream.id,
-            order.name[:200],
-            json.dumps({"verb": "score"}),
-            order.window or None,
-            plan.as_of,
-            plan.seed,
-            order.budget,
-            overlap,
-            json.dumps(strata),
-            now,
-        ),
-    )
-    transaction.many(
-        "insert into draw (frame, row_id, stratum, probability, place, readers, state)"
-        " values (?, ?, ?, ?, ?, ?, 'open')",
-        [
-            (frame, one.row, one.stratum, one.probability, place, one.readers)
-            for place, one in enumerate(plan.rows)
-        ],
-    )
-    # Results depend on which rows were drawn: the version makes them be asked again.
-    new_version(transaction, stream)
-    return next(one for one in frames_of(transaction, stream) if one.id == frame)
+    return await service.commit(work)
 
 
 def frames_of(reader: Reader, stream: StreamRecord) -> list[FrameBody]:

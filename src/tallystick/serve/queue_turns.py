@@ -22,7 +22,7 @@ from tallystick.serve.ingest import LabelRecord, RowPlaces, VoteRecord, unpacked
 from tallystick.serve.ingest_write import Source, apply, truth_of
 from tallystick.serve.jobs import Service
 from tallystick.serve.queue_doubts import FrameBody, FrameOrder, frames_of, make_frame
-from tallystick.serve.routes import Incoming, route
+from tallystick.serve.routes import Incoming, reads, route, writes
 from tallystick.serve.streams import StreamRecord, find_stream, new_version
 
 LEASE = 600.0
@@ -78,12 +78,8 @@ def label_choices(reader: Reader, stream: StreamRecord) -> list[str]:
     """Return the answers that a person can give: those of the settings, or all that votes use."""
     if stream.settings.labels:
         return list(stream.settings.labels)
-    found = reader.all(
-        "select distinct c.label from label_code c join stream_column s on s.id = c.stream_column"
-        " where s.stream = ? and s.kind in ('vote', 'label') order by c.label limit 64",
-        (stream.id,),
-    )
-    return [word for (word,) in found]
+    said = {word for _, _, kind, _, word in reader.labels(stream.id) if kind in ("vote", "label")}
+    return sorted(said)[:64]
 
 
 def progress(reader: Reader, stream: StreamRecord, person: str, *, now: float) -> TurnProgress:
@@ -107,20 +103,13 @@ def next_turn(
 
     Asking again gives the same item until it is answered, so a page may be loaded twice.
     """
-    waiting = (
-        "from draw d join frame f on f.id = d.frame where f.stream = ? and f.state = 'open'"
-        f" and d.state in ('open', 'disagreed') and not {_MINE}"
-    )
-    own = transaction.one(
-        f"select d.frame, d.row_id {waiting} and d.lease_by = ? and d.lease_until > ?"
-        " order by d.frame, d.place limit 1",
-        (stream.id, person, person, now),
-    )
-    found = own or transaction.one(
-        f"select d.frame, d.row_id {waiting}"
-        " and (d.lease_by is null or d.lease_by = ? or d.lease_until <= ?)"
-        " order by d.frame, d.place limit 1",
-        (stream.id, person, person, now),
+    found = transaction.one(
+        "select d.frame, d.row_id from draw d join frame f on f.id = d.frame"
+        " where f.stream = ? and f.state = 'open' and d.state in ('open', 'disagreed')"
+        f" and not {_MINE} and (d.lease_by is null or d.lease_by = ? or d.lease_until <= ?)"
+        " order by case when d.lease_by = ? and d.lease_until > ? then 0 else 1 end,"
+        " d.frame, d.place limit 1",
+        (stream.id, person, person, now, person, now),
     )
     if found is None:
         return None
@@ -148,23 +137,17 @@ def next_turn(
 
 def _shown(reader: Reader, stream: StreamRecord, row: int, system: str) -> dict[str, str]:
     """Return what the sender gives to read, but for what judges say and the name of the system."""
-    kept = reader.one("select body from payload where row_id = ?", (row,))
+    kept = reader.value("select body from payload where row_id = ?", (row,))
     if kept is None:
         return {}
-    body: Any = msgspec.json.decode(unpacked_body(bytes(kept[0])))
+    body: Any = msgspec.json.decode(unpacked_body(bytes(kept)))
     if isinstance(body, str):
         return {"": body}
     from tallystick.verbs.label.shown import (
         called_after,  # loads what computes, with the first item
     )
 
-    judges = [
-        name
-        for (name,) in reader.all(
-            "select name from stream_column where stream = ? and kind in ('vote', 'grade')",
-            (stream.id,),
-        )
-    ]
+    judges = [name for _, name, kind in reader.columns(stream.id) if kind in ("vote", "grade")]
     return {
         str(title): str(text)
         for title, text in body.items()
@@ -198,7 +181,7 @@ class Hand:
             raise HttpProblem(
                 422,
                 f"{word[:80]!r} is not one of the answers here",
-                [Fix(column="value", value=word[:80], way_out=f"use {', '.join(choices)[:300]}")],
+                Fix(f"use {', '.join(choices)[:300]}", column="value", value=word[:80]),
             )
         seconds = given.seconds
         timed = seconds if seconds is not None and 0 <= seconds < 86_400 else None
@@ -224,11 +207,16 @@ class Hand:
             " and value is null",
             (row, self.person),
         )
-        why, now = reason.strip()[:4_000] or "no reason", self.service.clock()
-        self.transaction.run(
-            "insert into label (row_id, stream, annotator, value, reason, at, origin, frame,"
-            " current) values (?, ?, ?, null, ?, ?, 'draw', ?, 1)",
-            (row, self.stream.id, self.person, why, now, frame),
+        self.transaction.put(
+            "label",
+            row_id=row,
+            stream=self.stream.id,
+            annotator=self.person,
+            reason=reason.strip()[:4_000] or "no reason",
+            at=self.service.clock(),
+            origin="draw",
+            frame=frame,
+            current=1,
         )
         settle(self.transaction, frame, row)
         new_version(self.transaction, self.stream)
@@ -238,11 +226,7 @@ class Hand:
         now = self.service.clock()
         last = _last(self.transaction, self.stream, self.person, now)
         if last is None:
-            raise HttpProblem(
-                409,
-                "there is no answer of the last five minutes to take back",
-                [Fix(way_out="send a label with 'replace': true to correct an older one")],
-            )
+            raise HttpProblem(409, "there is no answer of the last five minutes to take back")
         ident, row, value, frame = last
         if value is None:
             self.transaction.run("update label set current = 0 where id = ?", (ident,))
@@ -283,17 +267,9 @@ class Hand:
             raise HttpProblem(404, f"there is no question {ask[:60]!r}: GET next gives one")
         frame, row, state, lease_by, mine = found
         if mine:
-            raise HttpProblem(
-                409,
-                "you have answered this already",
-                [Fix(way_out='take it back with {"undo": true}, or GET next')],
-            )
+            raise HttpProblem(409, "you have answered this already")
         if state not in ("open", "disagreed") or lease_by not in (None, self.person):
-            raise HttpProblem(
-                409,
-                "somebody else has this item now: the time to answer it was over",
-                [Fix(way_out="GET next gives another")],
-            )
+            raise HttpProblem(409, "somebody else has this item now: the time for it was over")
         return frame, row
 
     def _names(self, row: int) -> tuple[str, str]:
@@ -400,61 +376,43 @@ async def post_frame(incoming: Incoming) -> FrameBody:
     return await make_frame(incoming.service, incoming.path["stream"], incoming.body)
 
 
-@route("GET", "/v1/streams/{stream}/frames", "read", answer=FrameList)
-async def get_frames(incoming: Incoming) -> FrameList:
+@reads("/v1/streams/{stream}/frames", "read", answer=FrameList)
+def get_frames(reader: Reader, incoming: Incoming) -> FrameList:
     """List the draws of a stream."""
-
-    def work(reader: Reader) -> list[FrameBody]:
-        return frames_of(reader, find_stream(reader, incoming.path["stream"]))
-
-    return FrameList(await incoming.service.reading(work))
+    return FrameList(frames_of(reader, find_stream(reader, incoming.path["stream"])))
 
 
 @route("GET", "/v1/streams/{stream}/next", "label", answer=Turn)
 async def get_next(incoming: Incoming) -> Response | Turn:
     """Give the next item to whoever asks: never a vote, a label or a stratum."""
-    service, name = incoming.service, incoming.path["stream"]
-    person = person_of(incoming.who)
+    name, person = incoming.path["stream"], person_of(incoming.who)
 
     def work(transaction: Transaction) -> Turn | None:
-        stream = find_stream(transaction, name)
-        return next_turn(transaction, stream, person, now=service.clock())
+        return next_turn(transaction, find_stream(transaction, name), person, now=incoming.now)
 
-    return await service.commit(work) or Response(status_code=204)
+    return await incoming.service.commit(work) or Response(status_code=204)
 
 
-@route("POST", "/v1/streams/{stream}/labels", "label", body=LabelAnswer, answer=LabelKept)
-async def post_label(incoming: Incoming) -> LabelKept:
+@writes("POST", "/v1/streams/{stream}/labels", "label", body=LabelAnswer, answer=LabelKept)
+def post_label(transaction: Transaction, incoming: Incoming) -> LabelKept:
     """Keep an answer."""
     given: LabelAnswer = incoming.body
-    name = incoming.path["stream"]
-    return await take_answer(incoming.service, name, person_of(incoming.who), given)
-
-
-async def take_answer(service: Service, name: str, person: str, given: LabelAnswer) -> LabelKept:
-    """Keep an answer of a person: for the route and for the page."""
-
-    def work(transaction: Transaction) -> str:
-        hand = Hand(service, transaction, find_stream(transaction, name), person)
-        if given.undo:
-            hand.undo()
-            return "undone"
-        if given.ask and given.skip is not None:
-            hand.skip(given.ask, given.skip)
-            return "skipped"
-        if given.value is None:
-            fix = Fix(column="value", way_out="send a value, a skip with its reason, or undo")
-            raise HttpProblem(422, "there is no answer in this body", [fix])
-        if given.ask:
-            hand.answer(given)
-            return "label"
-        if not given.item:
-            fix = Fix(column="ask", way_out="send the ask of GET next, or an item")
-            raise HttpProblem(422, "the label names no item", [fix])
-        hand.volunteer(given)
-        return "volunteered"
-
-    return LabelKept(await service.commit(work))
+    stream = find_stream(transaction, incoming.path["stream"])
+    hand = Hand(incoming.service, transaction, stream, person_of(incoming.who))
+    if given.undo:
+        hand.undo()
+        return LabelKept("undone")
+    if given.ask and given.skip is not None:
+        hand.skip(given.ask, given.skip)
+        return LabelKept("skipped")
+    if given.value is None or not (given.ask or given.item):
+        way = "send the ask of GET next or an item, with a value, a skip with its reason, or undo"
+        raise HttpProblem(422, "there is no answer in this body", Fix(way))
+    if given.ask:
+        hand.answer(given)
+        return LabelKept("label")
+    hand.volunteer(given)
+    return LabelKept("volunteered")
 
 
 # What a stream's labels say of the people who gave them: agreement, pace, disagreements.

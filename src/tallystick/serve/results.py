@@ -6,19 +6,20 @@ import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import click
+import msgspec
+from msgspec import Meta
 from starlette.responses import Response
 
 from tallystick.errors import InputError
 from tallystick.registry import capability
-from tallystick.serve.auth import Fix, HttpProblem, Span, span_of
+from tallystick.serve.auth import LABEL_DRAWS, Fix, HttpProblem, Span, meant, span_of
 from tallystick.serve.database import Reader
 from tallystick.serve.ingest import TRUTH
 from tallystick.serve.jobs import Service
-from tallystick.serve.routes import Incoming, Parameter, route
+from tallystick.serve.routes import Incoming, Query, route
 from tallystick.serve.rows import CHANCE, StreamTable
 from tallystick.serve.streams import StreamRecord, StreamSettings, find_stream
 from tallystick.table.words import is_never_true, is_no_answer
@@ -29,29 +30,50 @@ if TYPE_CHECKING:
 ANSWERED = ("judge", "score", "compare", "bound")
 """Verbs that a stream answers."""
 
-SPAN = (
-    Parameter("window", "24h, 7d, last:5000, or FROM..TO in whole hours; all rows if left out."),
-    Parameter(
-        "slice",
-        "Rows of this slice only: lang:en. May be repeated: rows of any of the values of one"
-        " column, and of every column that is named.",
-        repeats=True,
-    ),
-    Parameter(
-        "label-draw",
-        "After a draw: drawn (with their probabilities), even (a sample of them that needs none),"
-        " or all (as if every label had been drawn at random).",
-    ),
-)
 
-_VERB = (
-    *SPAN,
-    Parameter("alpha", "One minus the level of every interval."),
-    Parameter("by", "The same by slice of this column."),
-)
+class RowQuery(Query):
+    """Which rows are meant."""
+
+    window: Annotated[
+        str,
+        Meta(description="24h, 7d, last:5000, or FROM..TO in whole hours; all rows if left out."),
+    ] = ""
+    slice: Annotated[
+        list[str],
+        Meta(
+            description="Rows of this slice only: lang:en. May be repeated: rows of any of the"
+            " values of one column, and of every column that is named."
+        ),
+    ] = msgspec.field(default_factory=list)
+    label_draw: Annotated[
+        Literal["", "drawn", "even", "all", "random", "unknown"],
+        Meta(
+            description="After a draw: drawn (with their probabilities), even (a sample of them"
+            " that needs none), or all (as if every label had been drawn at random). Without one,"
+            " for score: random or unknown."
+        ),
+    ] = msgspec.field(default="", name="label-draw")
+
+    def span(self, now: float) -> Span:
+        """Return the rows."""
+        draw = self.label_draw if self.label_draw in LABEL_DRAWS else ""
+        return span_of(self.window, self.slice, now=now, label_draw=draw)
 
 
-_OWN = frozenset({"window", "slice", "label-draw", "format", "details"})
+class VerbQuery(RowQuery, forbid_unknown_fields=False):
+    """The same, and what every verb takes; its other options are taken as they are."""
+
+    alpha: Annotated[str, Meta(description="One minus the level of every interval.")] = ""
+    by: Annotated[str, Meta(description="The same by slice of this column.")] = ""
+
+    def options(self, more: Mapping[str, list[str]]) -> dict[str, list[str]]:
+        """Return the options of the verb, in the order of their names."""
+        given = {"alpha": self.alpha, "by": self.by}
+        if self.label_draw not in LABEL_DRAWS:  # what score itself is told of its labels
+            given["label-draw"] = self.label_draw
+        return dict(sorted({**{k: [v] for k, v in given.items() if v}, **more}.items()))
+
+
 _MOST_KEPT = 64 * 1024 * 1024
 
 
@@ -60,60 +82,37 @@ class Kept:
 
     def __init__(self) -> None:
         self._held: OrderedDict[str, bytes] = OrderedDict()
-        self._size = 0
         self._lock = threading.Lock()
 
     def get(self, key: str) -> bytes | None:
         """Return an answer that was computed before."""
         with self._lock:
-            found = self._held.get(key)
+            found = self._held.pop(key, None)
             if found is not None:
-                self._held.move_to_end(key)
+                self._held[key] = found  # the last used one goes last
             return found
 
     def put(self, key: str, answer: bytes) -> None:
         """Keep an answer; the oldest go when there are too many."""
         with self._lock:
             self._held[key] = answer
-            self._size += len(answer)
-            while self._size > _MOST_KEPT and len(self._held) > 1:
-                self._size -= len(self._held.popitem(last=False)[1])
-
-
-def question_in(incoming: Incoming) -> tuple[dict[str, list[str]], Span]:
-    """Return the verb's options of a request, and the rows that it asks about."""
-    query = incoming.request.query_params
-    draw = query.get("label-draw", "")
-    given: dict[str, list[str]] = {}
-    if draw in ("random", "unknown"):  # what score itself is told of its labels
-        given["label-draw"], draw = [draw], ""
-    for name, value in query.multi_items():
-        if name not in _OWN:
-            given.setdefault(name, []).append(value)
-    slices = query.getlist("slice")
-    now = incoming.service.clock()
-    given = dict(sorted(given.items()))
-    return given, span_of(query.get("window", ""), slices, now=now, label_draw=draw)
+            while len(self._held) > 1 and sum(map(len, self._held.values())) > _MOST_KEPT:
+                self._held.popitem(last=False)
 
 
 def asked_stream(reader: Reader, name: str, span: Span) -> StreamRecord:
     """Return a stream; refuse a slice by a column that it does not have."""
     stream = find_stream(reader, name)
     if span.slices:
-        found = reader.all(
-            "select name from stream_column where stream = ? and kind = 'slice' order by id",
-            (stream.id,),
-        )
-        columns = [*(one for (one,) in found), "system"]
+        named = [name for _, name, kind in reader.columns(stream.id) if kind == "slice"]
+        columns = [*named, "system"]
         for column, value in span.slices:
             if column not in columns:
-                near = get_close_matches(column, columns, n=1)
-                hint = f"did you mean {near[0]!r}? " if near else ""
-                way = f"{hint}rows have the slices {', '.join(columns)}"
+                way = f"{meant(column, columns)}rows have the slices {', '.join(columns)}"
                 raise HttpProblem(
                     422,
                     f"slice={column}:{value}: the stream has no slice {column!r}",
-                    [Fix(column="slice", value=column, way_out=way)],
+                    Fix(way, column="slice", value=column),
                 )
     return stream
 
@@ -142,24 +141,16 @@ def etag_of(work: str, stream: StreamRecord, *given: Any) -> str:
     return f'"{hashlib.sha256(asked.encode()).hexdigest()[:24]}"'
 
 
-async def _answered(incoming: Incoming, work: str, media: str) -> Response:
+async def _answered(incoming: Incoming, work: str, span: Span, *question: Any) -> Response:
     """Answer by ETag, from memory, or by the worker."""
-    verb = incoming.path.get("verb", "")
-    if verb and verb not in ANSWERED:
-        raise HttpProblem(
-            404,
-            f"a stream does not answer {verb!r}",
-            [Fix(value=verb, way_out=f"ask {', '.join(ANSWERED)}")],
-        )
     service, name = incoming.service, incoming.path["stream"]
-    given, span = question_in(incoming)
     stream = await service.reading(lambda reader: asked_stream(reader, name, span))
-    question = (verb, given, span) if verb else (span,)
     same = incoming.unchanged(etag_of(work, stream, *question))
     if same is not None:
         return same
     body, etag = await service.waiting(lambda: computed(service, work, stream, *question))
-    return Response(body, media_type=media, headers={"ETag": etag, "Cache-Control": "no-cache"})
+    headers = {"ETag": etag, "Cache-Control": "no-cache"}
+    return Response(body, media_type=str(incoming.route.answer), headers=headers)
 
 
 @route(
@@ -167,12 +158,19 @@ async def _answered(incoming: Incoming, work: str, media: str) -> Response:
     "/v1/streams/{stream}/results/{verb}",
     "read",
     answer="application/json",
-    query=_VERB,
+    query=VerbQuery,
     open_query=True,
 )
 async def get_result(incoming: Incoming) -> Response:
     """Return the command line's JSON about the rows of a stream."""
-    return await _answered(incoming, "answer:result", "application/json")
+    verb, query = incoming.path["verb"], incoming.query
+    if verb not in ANSWERED:
+        way = Fix(f"ask {', '.join(ANSWERED)}", value=verb)
+        raise HttpProblem(404, f"a stream does not answer {verb!r}", way)
+    span = query.span(incoming.now)
+    return await _answered(
+        incoming, "answer:result", span, verb, query.options(incoming.more), span
+    )
 
 
 @route(
@@ -180,11 +178,12 @@ async def get_result(incoming: Incoming) -> Response:
     "/v1/streams/{stream}/tally",
     "read",
     answer="application/vnd.apache.arrow.file",
-    query=SPAN,
+    query=RowQuery,
 )
 async def get_tally(incoming: Incoming) -> Response:
     """Return the counts of a stream as a file that ``Tally.load`` reads."""
-    return await _answered(incoming, "answer:tally", "application/vnd.apache.arrow.file")
+    span = incoming.query.span(incoming.now)
+    return await _answered(incoming, "answer:tally", span, span)
 
 
 # From a request to the command line's own question.
@@ -300,7 +299,7 @@ def _columns(
         if flag.replace("-", "_") in of.reads:
             taken.update(part for value in values for part in value.split(","))
     named = {word.partition("=")[0].removeprefix("--") for word in words} | set(given)
-    if named & {"shape", "judge", "vote"}:
+    if named & {"judge", "vote"}:
         return words  # a long table: the caller says what its columns are
     wanted = of.door.want
     if wanted is not None and wanted not in named:
@@ -349,8 +348,7 @@ def counts_suffice(call: Call, table: StreamTable) -> bool:
         return False
     if getattr(call.question, "stop_early", False):
         return False  # takes the items in an order
-    layout = set(call.reading) & {"shape", "judge", "vote", "separator", "metric", "columns"}
-    if layout - {"shape"} or call.reading.get("shape", "auto") != "auto":
+    if set(call.reading) & {"judge", "vote", "separator", "metric", "columns"}:
         return False
     # A column that rows would be read by, such as a weight, is not in the counts.
     known = {

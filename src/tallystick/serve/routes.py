@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import logging
 import re
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cache, wraps
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from urllib.parse import parse_qs
 
 import msgspec
+from msgspec import Meta
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
 from tallystick.errors import TallystickError
-from tallystick.serve.auth import NOBODY, Fix, HttpProblem, Principal, allow, check_origin
+from tallystick.serve.auth import NOBODY, Fix, HttpProblem, Principal, allow, check_origin, meant
 from tallystick.serve.writer import Boundary
 
 if TYPE_CHECKING:
@@ -45,19 +46,25 @@ MOST_BYTES = 64 * 1024
 """A body without a limit of its own is a form or a few settings."""
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A parameter of the query, for the checks and ``openapi.json``."""
-
-    name: str
-    help: str
-    kind: str = "string"
-    repeats: bool = False
+class Query(msgspec.Struct, forbid_unknown_fields=True):
+    """The parameters of an address that takes none; others are its subclasses."""
 
 
-LIMIT = Parameter("limit", "How many at most, up to 1000.", kind="integer")
+Limit: TypeAlias = Annotated[
+    int, Meta(ge=1, le=1000, description="How many at most, from 1 to 1000.")
+]
+
+
+@cache
+def parameters_of(kind: type[Query]) -> dict[str, dict[str, Any]]:
+    """Return the schema of each parameter; its description says what it may be."""
+    [schema], parts = msgspec.json.schema_components([kind])
+    found: dict[str, dict[str, Any]] = parts[schema["$ref"].rpartition("/")[2]]["properties"]
+    return found
+
 
 Work: TypeAlias = "Callable[[Incoming], Awaitable[Any]]"
+Look: TypeAlias = Callable[[Any, "Incoming"], Any]
 
 TABLE: list[Route] = []
 """All routes, in the order in which their files were loaded; see `route` and `page`."""
@@ -75,7 +82,7 @@ class Route:
     record: Any = None
     answer: Any = None
     limit: int = MOST_BYTES
-    query: Sequence[Parameter] = ()
+    query: type[Query] = Query
     open_query: bool = False
     status: int = 200
     page: bool = False
@@ -102,13 +109,41 @@ def route(method: str, path: str, role: str, **more: Any) -> Callable[[Work], Wo
         *body* (a msgspec type of a JSON body, ``bytes`` for a body that the function reads itself,
         ``dict`` for a form, whose token and origin are then checked), *record* (the type of one
         line of such bytes), *answer* (the type of the answer, or a media type), *limit* (bytes of
-        the body, after unpacking), *query* (parameters; others are refused unless *open_query*),
-        *status* (of a good answer).
+        the body, after unpacking), *query* (the type of the parameters; others are refused unless
+        *open_query*), *status* (of a good answer).
     """
 
     def declared(work: Work) -> Work:
         TABLE.append(Route(method=method, path=path, role=role, work=work, **more))
         return work
+
+    return declared
+
+
+def reads(path: str, role: str, **more: Any) -> Callable[[Look], Look]:
+    """Declare the function below as what a short read answers: of a reader and an `Incoming`."""
+
+    def declared(look: Look) -> Look:
+        @wraps(look)
+        async def work(incoming: Incoming) -> Any:
+            return await incoming.service.reading(lambda reader: look(reader, incoming))
+
+        route("GET", path, role, **more)(work)
+        return look
+
+    return declared
+
+
+def writes(method: str, path: str, role: str, **more: Any) -> Callable[[Look], Look]:
+    """Declare the same for what is written: it runs in the writer's transaction."""
+
+    def declared(change: Look) -> Look:
+        @wraps(change)
+        async def work(incoming: Incoming) -> Any:
+            return await incoming.service.commit(lambda tx: change(tx, incoming))
+
+        route(method, path, role, **more)(work)
+        return change
 
     return declared
 
@@ -122,7 +157,7 @@ def page(method: str, path: str, role: str, **more: Any) -> Callable[[Work], Wor
 
 @dataclass
 class Incoming:
-    """One request, checked: who asks, for what."""
+    """One request, checked: who asks, for what; *more* are parameters of an open query."""
 
     service: Service
     route: Route
@@ -130,23 +165,18 @@ class Incoming:
     who: Principal
     raw: bytes = b""
     body: Any = None
-    form: Mapping[str, str] = field(default_factory=dict)
+    query: Any = None
+    more: Mapping[str, list[str]] = field(default_factory=dict)
 
     @property
     def path(self) -> Mapping[str, str]:
         """The parameters of the path."""
         return self.request.path_params
 
-    def query(self, name: str, default: str = "") -> str:
-        """Return one parameter of the query."""
-        return self.request.query_params.get(name, default)
-
-    def limit(self, default: int) -> int:
-        """Return how many things are asked for, from 1 to 1000."""
-        text = self.query("limit", str(default))
-        if not text.isdecimal() or len(text) > 18:
-            raise HttpProblem(422, "limit is a number, such as 100", [Fix(way_out="up to 1000")])
-        return min(1000, max(1, int(text)))
+    @property
+    def now(self) -> float:
+        """Seconds since 1970, by the clock of the service."""
+        return self.service.clock()
 
     def header(self, name: str) -> str | None:
         """Return a header of the request."""
@@ -207,13 +237,13 @@ async def _checked(incoming: Incoming, decoder: msgspec.json.Decoder[Any] | None
         incoming.who = await service.door.who(request)
     allow(incoming.who, route.role, request.path_params.get("stream"))
     service.door.count(incoming.who)
-    _check_query(incoming)
+    incoming.query, incoming.more = _asked(route, request)
     if route.body is not None:
         incoming.raw = await body_of(request, route.limit)
         if decoder is not None:
             incoming.body = _decoded(decoder, route.body, incoming.raw)
         elif route.body is dict:
-            incoming.form = _form(incoming)
+            incoming.body = _form(incoming)
 
 
 def _failed(service: Service, route: Route, error: Exception) -> Response:
@@ -235,33 +265,54 @@ def _failed(service: Service, route: Route, error: Exception) -> Response:
 
 
 def _refused(route: Route, problem: HttpProblem) -> Response:
-    if route.page:
-        from tallystick.serve.pages.site import problem_page  # which declares routes itself
+    if not route.page:
+        return problem_response(problem)
+    from tallystick.serve.pages.site import problem_page  # which declares routes itself
 
-        response = problem_page(problem)
-    else:
-        response = Response(
-            _ENCODER.encode(problem.body()),
-            status_code=problem.status,
-            media_type="application/problem+json",
-        )
+    response = problem_page(problem)
     response.headers.update(HEADERS)
-    response.headers.update(problem.headers)
     return response
 
 
-def _check_query(incoming: Incoming) -> None:
-    if incoming.route.open_query or not incoming.request.scope["query_string"]:
-        return
-    known = {one.name for one in incoming.route.query}
-    for name in incoming.request.query_params:
-        if name not in known:
-            ways = ", ".join(sorted(known)) or "no parameter"
-            raise HttpProblem(
-                422,
-                f"there is no parameter {name!r}",
-                [Fix(column=name[:100], way_out=f"this address takes {ways}")],
-            )
+def problem_response(problem: HttpProblem) -> Response:
+    """Return the answer to a program: what was wrong, and the way out."""
+    return Response(
+        _ENCODER.encode(problem.body()),
+        status_code=problem.status,
+        media_type="application/problem+json",
+        headers={**HEADERS, **problem.headers},
+    )
+
+
+def _asked(route: Route, request: Request) -> tuple[Query, dict[str, list[str]]]:
+    """Return the parameters of a request that its route declares, and the others."""
+    if not request.scope["query_string"]:
+        return route.query(), {}
+    fields = {one.encode_name: one for one in msgspec.structs.fields(route.query)}
+    given: dict[str, Any] = {}
+    more: dict[str, list[str]] = {}
+    for name, value in request.query_params.multi_items():
+        if name not in fields:
+            more.setdefault(name, []).append(value)
+        elif fields[name].default_factory is list:
+            given.setdefault(name, []).append(value)
+        else:
+            given[name] = value
+    if more and not route.open_query:
+        name, ways = next(iter(more)), ", ".join(sorted(fields)) or "no parameter"
+        way = Fix(f"this address takes {ways}", column=name[:100])
+        raise HttpProblem(422, f"there is no parameter {name!r}", way)
+    try:
+        return msgspec.convert(given, route.query, strict=False), more
+    except msgspec.ValidationError as error:
+        place, _ = misread(str(error), ())
+        name, value = place or "", str(given.get(place or "", ""))[:80]
+        what = parameters_of(route.query)[name].get("description", "leave it out")
+        way = Fix(what, column=name, value=value)
+        raise HttpProblem(422, f"{name}={value!r} cannot be used", way) from error
+
+
+_NOT_GZIP = "the body is not one whole gzip member"
 
 
 async def body_of(request: Request, limit: int) -> bytes:
@@ -277,15 +328,15 @@ async def body_of(request: Request, limit: int) -> bytes:
             try:
                 piece = unpacker.decompress(piece, limit - size + 1)
             except zlib.error as error:
-                raise HttpProblem(400, f"the body is not gzip: {error}") from error
+                raise HttpProblem(400, _NOT_GZIP) from error
             if unpacker.unused_data:
-                raise HttpProblem(400, "the body goes on after its gzip data: send one gzip member")
+                raise HttpProblem(400, _NOT_GZIP)
         size += len(piece)
         if size > limit:
             raise HttpProblem(413, f"the body is larger than {limit:,} bytes: send smaller batches")
         pieces.append(piece)
     if unpacker is not None and not unpacker.eof:
-        raise HttpProblem(400, "the gzip body ends too early")
+        raise HttpProblem(400, _NOT_GZIP)
     return b"".join(pieces)
 
 
@@ -295,7 +346,7 @@ def _decoded(decoder: msgspec.json.Decoder[Any], kind: Any, raw: bytes) -> Any:
     except msgspec.ValidationError as error:
         place, way = misread(str(error), getattr(kind, "__struct_fields__", ()))
         detail = f"the body cannot be used: {way}"
-        raise HttpProblem(422, detail, [Fix(column=place, way_out=way)]) from error
+        raise HttpProblem(422, detail, Fix(way, column=place)) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise HttpProblem(400, f"the body is not JSON: {error}") from error
 
@@ -366,10 +417,8 @@ def misread(
         name = unknown[1][:64]
         if field:
             return place, f"{field!r} has no field {name!r}{form}"
-        near = difflib.get_close_matches(name.lower(), fields, n=1)
-        known = (also or {}).get(name.lower()) or (near[0] if near else None)
-        hint = f" did you mean {known!r}?" if known is not None else ""
-        return place, f"there is no field {name!r}:{hint} There are {', '.join(fields)}"
+        hint = meant((also or {}).get(name.lower(), name.lower()), fields)
+        return place, f"there is no field {name!r}: {hint}There are {', '.join(fields)}"
     if missing := _MISSING.fullmatch(what):
         lacks = f"{field!r} lacks" if field else "this lacks"
         return place, f"{lacks} the field {missing[1]!r}{form}"

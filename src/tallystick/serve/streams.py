@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 import secrets
@@ -10,14 +9,14 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
-from tallystick.serve.auth import Fix, HttpProblem
+from tallystick.serve.auth import Fix, HttpProblem, meant
 from tallystick.serve.database import Reader, Transaction
-from tallystick.serve.routes import Incoming, route
+from tallystick.serve.routes import Incoming, reads, writes
 from tallystick.table import spelling
 
 Scale = tuple[float, float]
@@ -160,10 +159,9 @@ def find_stream(reader: Reader, name: str) -> StreamRecord:
         (name,),
     )
     if row is None:
-        near = difflib.get_close_matches(name, names_of(reader), n=1)
-        hint = f"did you mean {near[0]!r}? Otherwise " if near else ""
-        way = f"{hint}make it first: PUT /v1/streams/{name} with the body {{}} (an admin may)"
-        raise HttpProblem(404, f"there is no stream {name!r}", [Fix(value=name, way_out=way)])
+        hint = meant(name, names_of(reader))
+        way = f"{hint}An admin makes it: PUT /v1/streams/{name} with the body {{}}"
+        raise HttpProblem(404, f"there is no stream {name!r}", Fix(way, value=name))
     return StreamRecord(row[0], row[1], settings_of(row[2]), bytes(row[3]), *row[4:])
 
 
@@ -236,130 +234,107 @@ class StreamList(msgspec.Struct):
 
 def shown(reader: Reader, stream: StreamRecord) -> StreamBody:
     """Return what a caller sees of a stream."""
-    columns = reader.all(
-        "select name, kind from stream_column where stream = ? order by id", (stream.id,)
-    )
     of = (stream.name, stream.settings, stream.version, stream.rows, stream.created)
-    return StreamBody(*of, [StreamColumn(*one) for one in columns])
+    return StreamBody(*of, [StreamColumn(*one) for _, *one in reader.columns(stream.id)])
 
 
-@route("GET", "/v1/streams", "read", answer=StreamList)
-async def list_streams(incoming: Incoming) -> StreamList:
+@reads("/v1/streams", "read", answer=StreamList)
+def list_streams(reader: Reader, incoming: Incoming) -> StreamList:
     """List the streams that this key may see."""
-
-    def work(reader: Reader) -> list[StreamBody]:
-        names = names_of(reader, incoming.who.streams)
-        return [shown(reader, find_stream(reader, one)) for one in names]
-
-    return StreamList(await incoming.service.reading(work))
+    names = names_of(reader, incoming.who.streams)
+    return StreamList([shown(reader, find_stream(reader, one)) for one in names])
 
 
-@route("PUT", "/v1/streams/{stream}", "admin", body=StreamSettings, answer=StreamBody)
-async def put_stream(incoming: Incoming) -> StreamBody:
+@writes("PUT", "/v1/streams/{stream}", "admin", body=StreamSettings, answer=StreamBody)
+def put_stream(transaction: Transaction, incoming: Incoming) -> StreamBody:
     """Make a stream, or change the settings that the body names; the others stay as they are."""
-    name = incoming.path["stream"]
+    name, settings = incoming.path["stream"], incoming.body
     if not _NAME.fullmatch(name):
-        raise HttpProblem(
-            422,
-            f"a stream cannot be called {name[:80]!r}",
-            [Fix(way_out="use up to 64 letters, digits, dots, dashes and underscores")],
-        )
-    check_settings(incoming.body)
-    service = incoming.service
-    named = msgspec.json.decode(incoming.raw)
-
-    def work(transaction: Transaction) -> StreamBody:
-        settings: StreamSettings = incoming.body
-        before = transaction.one("select settings from stream where name = ?", (name,))
-        if before is not None:
-            whole = {**msgspec.to_builtins(settings_of(before[0])), **named}
-            if "labels" in named and "labels_ranked" not in named:
-                whole.pop("labels_ranked", None)
-            settings = msgspec.convert(whole, StreamSettings)
-            check_settings(settings)
-        text = kept_text(settings)
-        transaction.run(
-            "insert into stream (name, settings, salt, version, rows, created)"
-            " values (?, ?, ?, 0, 0, ?) on conflict (name) do update set"
-            " settings = excluded.settings, version = stream.version + 1",
-            (name, text, secrets.token_bytes(16), service.clock()),
-        )
-        stream = find_stream(transaction, name)
-        for column, kind in settings.columns.items():
-            transaction.run(
-                "insert into stream_column (stream, name, kind) values (?, ?, ?)"
-                " on conflict (stream, name) do nothing",
-                (stream.id, column, kind),
-            )
-        service.forget()  # here, in the writer's thread: the next batch must see the new settings
-        return shown(transaction, stream)
-
-    return await service.commit(work)
+        way = Fix("use up to 64 letters, digits, dots, dashes and underscores")
+        raise HttpProblem(422, f"a stream cannot be called {name[:80]!r}", way)
+    before = transaction.one("select settings from stream where name = ?", (name,))
+    if before is not None:
+        named = msgspec.json.decode(incoming.raw)
+        whole = {**msgspec.to_builtins(settings_of(before[0])), **named}
+        if "labels" in named and "labels_ranked" not in named:
+            whole.pop("labels_ranked", None)
+        settings = msgspec.convert(whole, StreamSettings)
+    check_settings(settings)
+    transaction.put(
+        "stream",
+        " on conflict (name) do update set"
+        " settings = excluded.settings, version = stream.version + 1",
+        name=name,
+        settings=kept_text(settings),
+        salt=secrets.token_bytes(16),
+        version=0,
+        rows=0,
+        created=incoming.now,
+    )
+    stream = find_stream(transaction, name)
+    once = " on conflict (stream, name) do nothing"
+    for column, kind in settings.columns.items():
+        transaction.put("stream_column", once, stream=stream.id, name=column, kind=kind)
+    incoming.service.forget()  # in the writer's thread: the next batch must see the new settings
+    return shown(transaction, stream)
 
 
 def check_settings(settings: StreamSettings) -> None:
     """Refuse settings that contradict themselves."""
-    wrong: list[Fix] = []
-    for name in settings.columns:
-        why = name_problem(name, settings.columns)
-        if why is not None:
-            wrong.append(Fix(column=name[:64], way_out=why))
     scales = settings.scale if isinstance(settings.scale, dict) else {"": settings.scale}
-    for name, ends in scales.items():
-        if ends is not None and not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
-            way = "write the least and then the greatest grade, such as [1, 5]"
-            wrong.append(Fix(column="scale", value=name or None, way_out=way))
-        if settings.columns.get(name, "grade") != "grade":
-            wrong.append(Fix(column="scale", value=name, way_out="only grades have a scale"))
+    labels, positive = settings.labels, settings.positive
+    wrong = [
+        *(
+            (name, why)
+            for name in settings.columns
+            if (why := name_problem(name, settings.columns))
+        ),
+        *(
+            ("scale", f"{name or 'a scale'}: write the least and the greatest grade, as [1, 5]")
+            for name, ends in scales.items()
+            if (ends is not None and not -math.inf < ends[0] < ends[1] < math.inf)
+            or settings.columns.get(name, "grade") != "grade"  # only grades have one
+        ),
+        *(
+            ("labels", f"{label!r} is blank or spells another one again: leave it out")
+            for place, label in enumerate(labels)
+            if not label.strip() or known_label(label, labels[:place]) is not None
+        ),
+    ]
     try:
         seconds_of(settings.mute_until or 0.0)
     except ValueError:
-        way = "write 2026-07-31T12:00:00Z, or seconds since 1970"
-        wrong.append(Fix(column="mute_until", value=str(settings.mute_until)[:64], way_out=way))
-    if settings.positive is not None and settings.positive not in (
-        settings.labels or [settings.positive]
-    ):
-        wrong.append(
-            Fix(column="positive", value=settings.positive, way_out="use one of the labels")
-        )
-    for place, label in enumerate(settings.labels):
-        twin = known_label(label, settings.labels[:place])
-        if twin is not None or not label.strip():
-            why = f"this spells {twin!r} again" if twin is not None else "a label is not blank"
-            wrong.append(Fix(column="labels", value=label, way_out=f"{why}: leave it out"))
+        wrong.append(("mute_until", "write 2026-07-31T12:00:00Z, or seconds since 1970"))
+    if positive is not None and labels and positive not in labels:
+        wrong.append(("positive", f"use one of {', '.join(labels)}"))
     if wrong:
-        raise HttpProblem(422, "these settings cannot be used", wrong)
+        fixes = [Fix(why, column=name[:64]) for name, why in wrong]
+        raise HttpProblem(422, "these settings cannot be used", *fixes)
 
 
-@route("GET", "/v1/streams/{stream}", "read", answer=StreamBody)
-async def get_stream(incoming: Incoming) -> StreamBody:
+@reads("/v1/streams/{stream}", "read", answer=StreamBody)
+def get_stream(reader: Reader, incoming: Incoming) -> StreamBody:
     """Return a stream with its settings and columns."""
-    name = incoming.path["stream"]
-    return await incoming.service.reading(lambda reader: shown(reader, find_stream(reader, name)))
+    return shown(reader, find_stream(reader, incoming.path["stream"]))
 
 
-@route("DELETE", "/v1/streams/{stream}", "admin", answer=dict[str, str])
-async def delete_stream(incoming: Incoming) -> Any:
+@writes("DELETE", "/v1/streams/{stream}", "admin", answer=dict[str, str])
+def delete_stream(transaction: Transaction, incoming: Incoming) -> dict[str, str]:
     """Delete a stream with everything in it."""
     name = incoming.path["stream"]
-
-    def work(transaction: Transaction) -> None:
-        stream = find_stream(transaction, name)
-        mine = "(select id from rows where stream = ?)"
-        transaction.run("delete from fact where name = ?", (f"drift:{stream.id}",))
-        for sql in (
-            f"delete from payload where row_id in {mine}",
-            "delete from draw where frame in (select id from frame where stream = ?)",
-            *(f"delete from {table} where stream = ?" for table in _OWNED),
-            "delete from label_code where stream_column in"
-            " (select id from stream_column where stream = ?)",
-            *(f"delete from {table} where stream = ?" for table in ("stream_column", "batch")),
-            "delete from stream where id = ?",
-        ):
-            transaction.run(sql, (stream.id,))
-        incoming.service.forget()  # here, in the writer's thread: nothing may be kept for it now
-
-    await incoming.service.commit(work)
+    stream = find_stream(transaction, name).id
+    transaction.run("delete from fact where name = ?", (f"drift:{stream}",))
+    for sql in (
+        "delete from payload where row_id in (select id from rows where stream = ?)",
+        "delete from draw where frame in (select id from frame where stream = ?)",
+        *(f"delete from {table} where stream = ?" for table in _OWNED),
+        "delete from label_code where stream_column in"
+        " (select id from stream_column where stream = ?)",
+        *(f"delete from {table} where stream = ?" for table in ("stream_column", "batch")),
+        "delete from stream where id = ?",
+    ):
+        transaction.run(sql, (stream,))
+    incoming.service.forget()  # in the writer's thread: nothing may be kept for it now
     return {"deleted": name}
 
 

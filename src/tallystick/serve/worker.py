@@ -96,9 +96,9 @@ class Workers:
             Seconds to wait, for work that may take longer than a question.
         """
         asked = named(work, stream, given)
+        lane = self._lanes[asked in self._hard]
         try:
-            lane = self._lanes[asked in self._hard]
-            answer = lane.ask(work, stream, *given, patience=patience or self._patience)
+            answer = lane.ask(asked, (work, stream, *given), patience=patience or self._patience)
         except TookTooLong:
             self._hard.add(asked)
             raise
@@ -133,36 +133,31 @@ class Worker:
         """The process id, None before the first question."""
         return self._process.pid if self._process is not None else None
 
-    def ask(self, work: str, stream: str, *given: Any, patience: float) -> WorkerAnswer:
+    def ask(self, name: str, order: tuple[Any, ...], *, patience: float) -> WorkerAnswer:
         """Ask and wait: run it in a thread."""
         begun, me = time.monotonic(), threading.get_ident()
-        name = named(work, stream, given)
         self.asked[me] = (name, begun)
         try:
             # Half of the time may go by in the queue; the other half is left for the answer.
             if not self._lock.acquire(timeout=patience / 2):
                 first, since = next(iter(self.asked.values()), (name, begun))
-                raise HttpProblem(
-                    503,
-                    f"the question about {first} came first and has taken"
-                    f" {time.monotonic() - since:.0f} s: ask again when it is done",
-                    Retry_After="10",
-                )
+                took = f"{time.monotonic() - since:.0f} s"
+                detail = f"the question about {first} came first and has taken {took}: ask later"
+                raise HttpProblem(503, detail, Retry_After="10")
             try:
-                answer = self._answer((work, stream, *given), patience - time.monotonic() + begun)
+                answer = self._answer(order, patience - time.monotonic() + begun)
             finally:
                 self._lock.release()
         except TimeoutError as error:
-            detail = f"{name}: no answer within {patience:g} s, so it was stopped. {_SMALLER}"
-            raise TookTooLong(503, detail, [Fix(way_out=_SMALLER)], Retry_After="30") from error
+            detail = f"{name}: no answer within {patience:g} s, so it was stopped"
+            raise TookTooLong(503, detail, Fix(_SMALLER), Retry_After="30") from error
         except (OSError, EOFError) as error:
-            raise HttpProblem(
-                503, f"the worker stopped ({error!r}) and is started again", Retry_After="2"
-            ) from error
+            detail = f"the worker stopped ({error!r}) and is started again"
+            raise HttpProblem(503, detail, Retry_After="2") from error
         finally:
             self.asked.pop(me, None)
         if answer.status >= 400:
-            raise HttpProblem(answer.status, answer.detail, [Fix(way_out=answer.detail)])
+            raise HttpProblem(answer.status, answer.detail, Fix(answer.detail))
         return answer
 
     def _answer(self, order: tuple[Any, ...], left: float) -> WorkerAnswer:

@@ -90,8 +90,8 @@ class Writer:
         self._wake = threading.Condition()
         self._stopping = False
         self.figures = WriterFigures()
-        self.refused = 0
-        """Bytes of the largest operation that the database refused; 0 once as many were kept."""
+        self.failed = False
+        """Whether the last commit failed."""
         self._oldest = 0.0
         self._active = 0
         self._took = 0.0
@@ -132,21 +132,11 @@ class Writer:
         return await future
 
     async def try_again(self) -> None:
-        """Write as much as was refused last, and delete it, to see whether there is room by now."""
-        refused = self.refused
-
-        def write(transaction: Transaction) -> None:
-            # A full disk still takes a few bytes. The text is random because a database may
-            # compress it.
-            text = secrets.token_hex(max(_ROOM, refused) // 2)
-            delete(transaction)
-            transaction.run("insert into fact (name, value) values ('room', ?)", (text,))
-
-        def delete(transaction: Transaction) -> None:
-            transaction.run("delete from fact where name = 'room'")
-
-        await self.commit(write, size=refused)
-        await self.commit(delete)
+        """Write some text and delete it, to see whether there is room by now."""
+        # A full disk still takes a few bytes; random text, because a database may compress it.
+        text = secrets.token_hex(_ROOM // 2)
+        await self.commit(lambda transaction: transaction.keep("room", text))
+        await self.commit(lambda tx: tx.run("delete from fact where name = 'room'"))
 
     def is_alive(self) -> bool:
         """Say whether the thread runs and nothing has waited for over five seconds."""
@@ -190,16 +180,13 @@ class Writer:
         with Boundary() as edge, self._store.write() as transaction:
             rest = self._together(transaction, group, outcomes)
             outcomes += [self._attempt(transaction, one) for one in rest]
-        largest = max(one.size for one in group)
+        self.failed = edge.error is not None
         if edge.error is not None:  # whatever failed, every caller must hear of it
             self._on_rollback()
-            self.refused = max(self.refused, largest)
             problem = _refusal(edge.error)
             _resolve([(one, None, problem) for one in group])
             return
 
-        if largest >= self.refused:
-            self.refused = 0
         self.figures.commits += 1
         spent = time.perf_counter() - begun
         self.figures.seconds += spent
@@ -241,31 +228,24 @@ Outcome: TypeAlias = tuple[Operation, Any, "BaseException | None"]
 
 def _resolve(outcomes: Sequence[Outcome]) -> None:
     """Tell everybody how their operation went."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[Outcome]] = {}
+    by_loop: dict[asyncio.AbstractEventLoop | None, list[Outcome]] = {}
     for outcome in outcomes:
-        loop = outcome[0].loop
-        if loop is None:
-            _set(outcome)
-        else:
-            by_loop.setdefault(loop, []).append(outcome)
+        by_loop.setdefault(outcome[0].loop, []).append(outcome)
     for loop, mine in by_loop.items():
-        if not loop.is_closed():  # the server ended: nobody waits any more
-            loop.call_soon_threadsafe(_set_all, mine)
+        if loop is None:
+            _set(mine)
+        elif not loop.is_closed():  # the server ended: nobody waits any more
+            loop.call_soon_threadsafe(_set, mine)
 
 
-def _set_all(outcomes: Sequence[Outcome]) -> None:
-    for outcome in outcomes:
-        _set(outcome)
-
-
-def _set(outcome: Outcome) -> None:
-    one, result, failure = outcome
-    if one.done.done():  # the caller went away; what it sent is kept all the same
-        return
-    if failure is not None:
-        one.done.set_exception(failure)
-    else:
-        one.done.set_result(result)
+def _set(outcomes: Sequence[Outcome]) -> None:
+    for one, result, failure in outcomes:
+        if one.done.done():  # the caller went away; what it sent is kept all the same
+            continue
+        if failure is not None:
+            one.done.set_exception(failure)
+        else:
+            one.done.set_result(result)
 
 
 def _refusal(error: Exception) -> HttpProblem:

@@ -231,8 +231,8 @@ class Capability(Generic[R]):
         For a verb that reads some tables by the names of their columns: from data to the roles that
         it finds, None for any other table.
     cases
-        For the page: from a result and its data to the items behind its claim, with ``texts=False``
-        without their texts; None if single items say nothing.
+        For the page: from a result and its data to the items behind its claim; None if single items
+        say nothing.
     """
 
     verb: str
@@ -443,9 +443,7 @@ class Found:
     votes: tuple[tuple[str, str], ...] = ()
 
 
-def gather(
-    data: Data, found: Sequence[Found], *, title: str, line: str, texts: bool = True
-) -> Cases:
+def gather(data: Data, found: Sequence[Found], *, title: str, line: str) -> Cases:
     """Return the first items of every kind, with their names and texts.
 
     Each kind gets an equal part of the `MOST_CASES` places, and what one leaves free goes to the
@@ -455,7 +453,7 @@ def gather(
     for one in found:
         kinds.setdefault(one.kind, []).append(one)
     listed = _shared(list(kinds.values()))
-    shown = _text_columns(data) if texts else ()
+    shown = _text_columns(data)
     cells = _rows(data, [one.row for one in listed], shown)
     item, system = data.roles.item, data.roles.system
     return Cases(

@@ -70,8 +70,6 @@ class Data:
         What messages call it.
     notes
         What was chosen while reading, for the user to see once.
-    truth_elsewhere
-        The column of the truth, where only another file has it.
     session
         The labelling session that the truth comes from, where it does: its draws say how the
         labelled items were chosen.
@@ -97,7 +95,6 @@ class Data:
     rules: LabelRules
     source: str
     notes: tuple[str, ...] = ()
-    truth_elsewhere: str | None = None
     session: Session | None = None
     beside: BesideCounts | None = None
     how: Mapping[str, How] = field(default_factory=dict)

@@ -50,7 +50,7 @@ from tallystick.table.scanning import scan
 from tallystick.table.session import SESSIONS, Session
 from tallystick.table.session_rows import join_session
 from tallystick.table.shapes import chosen_metric, find_outputs
-from tallystick.table.sources import check_names, missing_column
+from tallystick.table.sources import check_names
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 from tallystick.table.truth import join_old, join_truth
@@ -174,7 +174,7 @@ def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: L
         held = read_runs(runs, layout, roles, missing=rules.missing)
         # What is ignored in the files is gone by now, and need not be a run.
         ignore = [one for one in _several(layout.ignore) if fnmatch.filter(held.columns, one)]
-        layout = replace(layout, ignore=tuple(ignore), declared=())
+        layout = replace(layout, ignore=tuple(ignore))
         # The columns of the files are gone: what they said is in the table that they make.
         roles = replace(roles, item=None, truth=None)
     else:
@@ -204,11 +204,6 @@ def _decided(
     held: Any, door: Door, roles: Roles, layout: Layout, rules: LabelRules, name: str
 ) -> Data:
     """Decide what the columns are of whatever was opened."""
-    if layout.declared and isinstance(held, Tally | Table):
-        columns = held.names if isinstance(held, Tally) else held.columns
-        for column in layout.declared:
-            if not fnmatch.filter(columns, column) and column not in columns:
-                raise InputError(missing_column(column, columns, getattr(held, "source", name)))
     if isinstance(held, Tally):
         return _spelled(_counted(held, door, roles, layout, rules, name), door)
     return _whole(held, door, roles, layout, rules)
@@ -319,6 +314,10 @@ def _whole(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelR
         table = without_summary(table, given)
     if door.outputs or (door.want == "models" and given.truth is None):
         table = with_plain_numbers(table, rules.missing)
+    judge = None if door != Door() or table.known else _column_of_judges(table, layout)
+    if judge is not None:
+        votes = Door(verb="judge", want="judges")
+        return _tabled(table, votes, given, replace(layout, judge=judge), rules)
     return _spelled(_tabled(table, door, given, layout, rules), door)
 
 
@@ -331,11 +330,6 @@ def _spelled(data: Data, door: Door) -> Data:
 def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
     """Decide about a table, in one order: outputs, truth file, shape, roles, items, defaults."""
     table, given, session = _joined(table, door, given, layout)
-    absent = given.truth if layout.truth_elsewhere and given.truth not in table.columns else None
-    if absent is not None:
-        note = f"{table.source} has no column {absent!r}: the truth is that of"
-        table = replace(table, notes=(*table.notes, f"{note} {layout.truth_elsewhere}"))
-        given = replace(given, truth=None)
     # A pivoted table has columns that are not here yet: what is not found is refused further down.
     left = _several(layout.ignore)
     aside = [name for name in table.columns if any(fnmatch.fnmatchcase(name, one) for one in left)]
@@ -344,15 +338,11 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         roles = assign(table, given, coerce=rules.coerce)
         return Data(held=table, roles=roles, rules=rules, source=table.source, notes=table.notes)
     if door.verb and not table.known:
-        truth = "named" if session is not None or absent is not None else "any"
-        data = _by_rules(table, door, given, layout, rules, truth == "any")
-        return replace(data, truth_elsewhere=absent, session=session)
-    if door == Door() and not table.known and _is_named_long(table, layout):
-        counted = Door(verb="judge", want="judges")
-        return _by_rules(table, counted, given, replace(layout, shape="long"), rules, True)
+        data = _by_rules(table, door, given, layout, rules, session is None)
+        return replace(data, session=session)
     # What a source knows of itself, such as which columns are runs, is not looked for.
     table_roles = assign(table, _by_name(_as_known(given, table), table, door), coerce=rules.coerce)
-    table, roles, notes = _with_items(table, table_roles, door, layout)
+    table, roles, notes = _with_items(table, table_roles, door)
     notes = (*table.notes, *notes, *_unmatched(table, roles, rules, door))
     unused: Mapping[str, str] | None = None if door.want is None else {}
     return Data(
@@ -361,21 +351,23 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         rules=rules,
         source=table.source,
         notes=notes,
-        truth_elsewhere=absent,
         session=session,
         unused=unused,
         long=table.long,
     )
 
 
-def _is_named_long(table: Table, layout: Layout) -> bool:
-    """Say whether each row is one vote: the caller says so, or all three columns are called so."""
-    if layout.shape != "auto" or layout.judge or layout.vote:
-        return layout.shape != "wide"
-    columns = {plain(name) for name in table.columns}
+def _column_of_judges(table: Table, layout: Layout) -> str | None:
+    """Return the column of judges where each row is one vote: the caller says so, or items, judges
+    and votes are all called so.
+    """
+    columns = {plain(name): name for name in table.columns}
     votes = (*VOTE_TIERS[0], *VOTE_TIERS[1])
-    held = [columns & {*names} for names in (ROLE_NAMES["item"], ROLE_NAMES["judge"], votes)]
-    return all(held) and not columns & {*ROLE_NAMES["system"]}
+    names = (ROLE_NAMES["item"], ROLE_NAMES["judge"], votes)
+    called = all(columns.keys() & {*one} for one in names)
+    if layout.vote is None and (not called or columns.keys() & {*ROLE_NAMES["system"]}):
+        return layout.judge
+    return layout.judge or next((columns[one] for one in names[1] if one in columns), None)
 
 
 def _by_rules(
@@ -391,14 +383,13 @@ def _by_rules(
     roles = assign(table, found.roles, coerce=rules.coerce)
     if layout.ignore:
         expand(layout.ignore, table, roles.holders())
-    repeats = door.repeats or layout.rows_are_items
     grades = door.outputs and len(roles.systems) != 2
     beside = roles.columns("system", "criterion") if door.outputs else ()
-    if (grades or not repeats) and roles.count is None:
+    if (grades or not door.repeats) and roles.count is None:
         table, said = without_copies(table, roles, beside)
         notes = (*notes, *said)
     if roles.item is not None:
-        find_item(table, roles, repeats=repeats)
+        find_item(table, roles, repeats=door.repeats)
     notes = (*table.notes, *notes, *found.notes, *_unmatched(table, roles, rules, door))
     return replace(found, held=table, roles=roles, source=table.source, notes=notes)
 
@@ -428,7 +419,14 @@ def asked_of(door: Door, given: Roles, *, truth: bool = True) -> Asked:
     # Two systems of which every vote prefers one: the votes are labels.
     verb = "judge" if len(given.systems) == 2 and door.outputs else door.verb
     want = door.want or "judges"
-    return Asked(verb=verb, want=want, reads=door.reads, truth=truth, collects=door.collects)
+    return Asked(
+        verb=verb,
+        want=want,
+        reads=door.reads,
+        long=door.pivots,
+        truth=truth,
+        collects=door.collects,
+    )
 
 
 def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tuple[str, ...]:
@@ -442,15 +440,12 @@ def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tup
     return (*notes, *unmatched(table, list(roles.models), words, option="--never-true"))
 
 
-def _with_items(
-    table: Table, roles: Roles, door: Door, layout: Layout
-) -> tuple[Table, Roles, tuple[str, ...]]:
+def _with_items(table: Table, roles: Roles, door: Door) -> tuple[Table, Roles, tuple[str, ...]]:
     """Return the table with each row once, the roles with its items, and notes."""
-    repeats = door.repeats or layout.rows_are_items
     said: tuple[str, ...] = ()
-    if not (repeats or door == Door()) and roles.count is None:
+    if not (door.repeats or door == Door()) and roles.count is None:
         table, said = without_copies(table, roles, ())
-    roles, notes = find_item(table, roles, repeats=repeats)
+    roles, notes = find_item(table, roles, repeats=door.repeats)
     return table, roles, (*said, *notes)
 
 

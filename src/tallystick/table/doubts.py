@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.results import Interval, Needed, Result, Sentences, percent
-from tallystick.results.numbers import count, p_value
+from tallystick.results.numbers import count
 from tallystick.stats.urns import smaller_tail
 from tallystick.table.cells import Label, identifier, is_missing, spelling
 from tallystick.table.data import VOTES, Data
@@ -60,8 +60,8 @@ class Doubt:
 
     Parameters
     ----------
-    first
-        The answer instead of the verdict, in one sentence.
+    what, why
+        ``labels`` or ``rows``, and why they decide nothing.
     seen, way_out
         What shows it, and what to do about it.
     assumption
@@ -70,16 +70,27 @@ class Doubt:
         What would settle the question.
     """
 
-    first: str
+    what: Literal["labels", "rows"] = "labels"
+    why: str
     seen: str
     way_out: str
     assumption: str
-    needed: str = "labels on items drawn at random"
+    needed: str = "labels that are free of this doubt"
+
+    @property
+    def first(self) -> str:
+        """The answer instead of the verdict."""
+        return f"The {self.what} decide nothing, because they {self.why}: {self.seen}."
+
+    @property
+    def shown(self) -> str:
+        """What is so, as a clause."""
+        return f"the {self.what} {self.why}: {self.seen}"
 
     @property
     def warning(self) -> str:
         """What a reader has to know."""
-        return f"{self.seen}. {self.way_out}"
+        return f"{self.shown}. {self.way_out}"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -172,10 +183,11 @@ def label_doubt(looks: Sequence[LabelView], *, looked: int = 1) -> Doubt | None:
     if p * used * looked > LEVEL or not found:
         return None
     return Doubt(
-        first=f"The labels decide nothing, because they were not drawn at random: {what}.",
-        seen=f"the labels were not drawn at random ({p_value(p * used * looked)}): {what}",
+        why="were not drawn at random",
+        seen=what,
         way_out="Label rows that are drawn at random",
         assumption=assumption,
+        needed="labels on items drawn at random",
     )
 
 
@@ -806,20 +818,6 @@ def _right_wrong(words: set[Label]) -> Mapping[Label, float]:
     return found if found is not None and set(found.values()) <= {0.0, 1.0} else {}
 
 
-def agreements(data: Data) -> dict[str, tuple[int, int]]:
-    """Return for each voter the rows that have a label too, and those on which the two are equal.
-
-    Examples
-    --------
-    >>> from tallystick.table import read
-    >>> table = {"gold": ["pass", "fail", None], "gpt": [1, 0, 1], "claude": [1, 1, 1]}
-    >>> agreements(read(table, truth="gold", judges=("gpt", "claude")))
-    {'gpt': (2, 2), 'claude': (2, 1)}
-    """
-    found = labelled(data)
-    return {} if found is None else _agreements(*found)
-
-
 def _agreements(names: tuple[str, ...], codes: Ints, counts: Ints) -> dict[str, tuple[int, int]]:
     votes = codes[:, 1:]
     rows, same = counts @ (votes >= 0), counts @ (votes == codes[:, :1])
@@ -906,48 +904,42 @@ def _truth_doubt(data: Data) -> Doubt | None:
     found = copied_from(held) if data.session is None and len(said) > 1 else None
     if found is not None:
         column, other = found
-        same = (
-            f"{truth} equals {column!r} on all {count(held[column][0])} rows that have both, while"
-            f" {other!r} equals it on {percent(held[other][1] / held[other][0])}"
-        )
         return Doubt(
-            first=f"The labels decide nothing, because they look like a copy: {same}.",
-            seen=same,
+            why="look like a copy",
+            seen=(
+                f"{truth} equals {column!r} on all {count(held[column][0])} rows that have both,"
+                f" while {other!r} equals it on {percent(held[other][1] / held[other][0])}"
+            ),
             way_out=(
                 f"If {truth} was copied from {column!r}, made with it in view, or only rows were"
                 f" kept where {column!r} is right, it says nothing about the errors of {column!r}"
                 " and makes all others look worse"
             ),
             assumption=f"{truth} was made without {column!r}",
-            needed=f"labels that were made without {column!r}",
         )
     if is_opposite(codes, counts):
         share = max(k / n for n, k in held.values())
-        most = f"no column equals {truth} on more than {percent(share)} of the labelled rows"
         return Doubt(
-            first=f"The labels decide nothing, because they look turned round: {most}.",
-            seen=f"{most}, with two labels",
+            why="look turned round",
+            seen=f"no column equals {truth} on more than {percent(share)} of the labelled rows",
             way_out=(
                 "If the labels of one side are written the other way round (0 for pass here, 1 for"
                 " pass there), turn one side round"
             ),
             assumption=f"{truth} and the votes mean the same by the same label",
-            needed="labels that mean the same on both sides",
         )
     # The answers of one API agree with one another whatever the truth is.
     paired = data.roles.old is not None or len(data.roles.systems) == 2
     if paired or data.session is not None or not is_unrelated(codes, counts):
         return None
-    chance = f"{truth} agrees with no column more than by chance, while the columns agree"
     return Doubt(
-        first=f"The labels decide nothing, because they look misplaced: {chance}.",
-        seen=f"{chance} with one another",
+        why="look misplaced",
+        seen=f"{truth} agrees with no column more than by chance, while the columns agree",
         way_out=(
             "Check the names of the items, and whether the labels were sorted apart from them: are"
             " they on the right rows?"
         ),
         assumption=f"the labels of {truth} stand on the right rows",
-        needed="labels on the right rows",
     )
 
 
@@ -969,13 +961,13 @@ def _together_doubt(data: Data, clustered: bool) -> Doubt | None:
         effect = belong_together(values[here], groups) if many and kind == "column" else None
         if effect is not None and name != roles.by:
             way_out = f"add --cluster {quote(name)}" if clustered else "keep one row of each"
-            alike = f"rows with the same {name!r} are alike"
             return Doubt(
-                first=f"The rows decide nothing, because they belong together: {alike}.",
+                what="rows",
+                why="belong together",
                 seen=(
                     f"{count(len(groups))} rows have {count(different)} different cells in"
-                    f" {name!r}, and {alike} in who is right: intervals are too narrow, by about"
-                    f" {math.sqrt(effect):.1f} times"
+                    f" {name!r} and are alike within them, so that intervals are too narrow, by"
+                    f" about {math.sqrt(effect):.1f} times"
                 ),
                 way_out=f"To count each as one, {way_out}",
                 assumption=f"rows with the same {name!r} are as good as new ones",

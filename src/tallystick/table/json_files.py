@@ -10,7 +10,6 @@ BOOLEAN. NaN is missing. The fields of an object inside a row become columns wit
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,7 +39,9 @@ _MOST_FIELDS = 1_000
 all rows, the fields of one key."""
 
 _MOST_WHOLE, _SOME = 64_000_000, 1_000
-"""Signs of a file that is read as one document, and of what follows its first line."""
+"""Signs of a first line, and of what follows it."""
+_PER_SIGN = 12
+"""Bytes of memory that one sign of an array takes at most."""
 
 
 @dataclass
@@ -103,21 +104,16 @@ def _type(kinds: Mapping[str, str]) -> str | None:
 
 def read_json(text: CheckedText, spool: Spool, columns: JsonColumns) -> Part:
     """Write every row of *text* to *spool* and note its types in *columns*."""
-    with text.path.open(encoding="utf-8-sig") as stream:
-        first = next((sign for sign in iter(lambda: stream.read(1), "") if not sign.isspace()), "")
-    inside = _inside(text) if first == "{" else None
+    inside = _inside(text)
     lines = _Lines(text)
-    rows, unit = (entries(text), "entry") if first == "[" else (iter(lines), "line")
-    if inside is not None:
-        rows, unit = enumerate(inside, start=1), "entry"
-
+    rows, unit = (iter(lines), "line") if inside is None else (enumerate(inside, 1), "entry")
     before = spool.rows
     while batch := list(islice(rows, BATCH)):
         flat = [_flat(row, f"{text.name}, {unit} {number}") for number, row in batch]
         _spool(flat, [number for number, _ in batch], (unit, text.name), spool, columns)
     if spool.rows == before:
         raise FileError(f"{text.name} has no rows: nothing to count")
-    by_line = unit == "line" and not lines.blank
+    by_line = inside is None and not lines.blank
     return Part(text.name, spool.rows - before, 1 if by_line else None)
 
 
@@ -137,10 +133,8 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-FAST = json.JSONDecoder(parse_constant=_constant)
-"""Reads a value; NaN is missing, and of a key that occurs twice the last value wins."""
-EXACT = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_pairs)
-"""The same, but a key that occurs twice is refused."""
+_EXACT = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_pairs)
+"""Reads a value; NaN is missing, and a key that occurs twice is refused."""
 
 
 class _Lines:
@@ -161,66 +155,62 @@ class _Lines:
                 if not line:
                     self.blank = True
                     continue
-                value, end = _object(line, 0, place, "line")
-                if end < len(line):
+                try:
+                    value = _EXACT.decode(line)
+                except (ValueError, RecursionError) as error:
+                    way_out = "complete the line or remove it"
+                    if line == "{":
+                        way_out = "put each object on one line (jq -c .)"
                     raise FileError(
-                        f"{place} is not one JSON object (Extra data at character {end + 1}):"
-                        " complete the line or remove it"
-                    )
-                yield number, value
+                        f"{place} is not one JSON object ({error}): {way_out}"
+                    ) from error
+                yield number, _object(value, place)
 
 
-def _object(text: str, at: int, place: str, unit: str) -> tuple[dict[str, Any], int]:
-    """Return the object that starts at a sign of *text*, and where it ends."""
-    if text[at] != "{":
-        raise FileError(
-            f"{place} is {text[at : at + 40]!r}, not an object: write {{'column': value, …}}"
-        )
-    try:
-        value, end = FAST.raw_decode(text, at)
-        # perhaps a key twice, which a dict hides
-        if text.count(":", at, end) > len(value):
-            value, end = EXACT.raw_decode(text, at)
-    except json.JSONDecodeError as error:
-        line = text.count("\n", at, error.pos) + 1
-        where = f"at character {error.colno}" if unit == "line" else f"in line {line} of the entry"
-        way_out = f"complete the {unit} or remove it"
-        if text == "{":
-            way_out = "put each object on one line (jq -c .)"
-        raise FileError(
-            f"{place} is not one JSON object ({error.msg} {where}): {way_out}"
-        ) from error
-    except (ValueError, RecursionError) as error:
-        raise FileError(
-            f"{place} cannot be read ({error}): correct the {unit} or remove it"
-        ) from error
-    return dict(value), end
+def _object(value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise FileError(f"{place} is {value!r:.40}, not an object: write {{'column': value, …}}")
+    return value
 
 
-def _inside(text: CheckedText) -> Sequence[dict[str, Any]] | None:
-    """Return the rows inside one document, None if the text is none: its only list of objects at
-    the least depth, or one list or object of cells per column, as pandas writes them.
+def _inside(text: CheckedText) -> Iterator[dict[str, Any]] | None:
+    """Return the rows of a text that is one value, None if it has an object per line: the entries
+    of an array, the only list of objects at the least depth of a document, or one list or object of
+    cells per column, as pandas writes them.
     """
     with text.path.open(encoding="utf-8-sig") as stream:
-        whole = stream.readline(_MOST_WHOLE)
-        if whole.rstrip().endswith("}") and stream.read(_SOME).lstrip()[:1] == "{":
+        lines = iter(lambda: stream.readline(_MOST_WHOLE), "")
+        first = next((line.strip() for line in lines if line.strip()), "")
+        if (first[:1], first[-1:]) == ("{", "}") and stream.read(_SOME).lstrip()[:1] == "{":
             return None  # an object per line, as nearly always
-        stream.seek(0)
-        whole = stream.read(_MOST_WHOLE).lstrip()
+    require(
+        _PER_SIGN * text.path.stat().st_size,
+        f"{text.name}, one JSON array,",
+        "Write one object per line (jq -c '.[]').",
+    )
     try:
-        held, end = FAST.raw_decode(whole)
-    except (ValueError, RecursionError):  # lines are read one by one, and say which is broken
-        return None
-    if not isinstance(held, dict) or whole[end:].strip():
-        return None
+        held = _EXACT.decode(text.path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        if first[:1] == "{":  # lines are read one by one, and say which is broken
+            return None
+        raise FileError(
+            f"{text.name} is not one JSON array ({error}): correct it, or copy it again"
+        ) from error
+    if isinstance(held, list):
+        return (_object(row, f"{text.name}, entry {k}") for k, row in enumerate(held, 1))
+    rows = _only_list(held, text.name) or _by_column(held)
+    return None if rows is None else iter(rows)
 
+
+def _only_list(held: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    """Return the only list of objects at the least depth; nothing if there is none."""
     level: dict[str, Any] = {"": held}
     while level:
         level = {
-            f"{path}.{name}".lstrip("."): one
+            f"{path}.{key}".lstrip("."): one
             for path, part in level.items()
             if isinstance(part, dict)
-            for name, one in part.items()
+            for key, one in part.items()
         }
         lists = {
             path: one
@@ -230,12 +220,12 @@ def _inside(text: CheckedText) -> Sequence[dict[str, Any]] | None:
         if len(lists) > 1:
             named = " and ".join(map(repr, list(lists)[:4]))
             raise FileError(
-                f"{text.name} holds several lists of rows, {named}: write the one that you mean to"
-                " a file of its own"
+                f"{name} holds several lists of rows, {named}: write the one that you mean to a"
+                " file of its own"
             )
         if lists:
             return next(iter(lists.values()))
-    return _by_column(held)
+    return []
 
 
 def _by_column(held: Mapping[str, Any]) -> list[dict[str, Any]] | None:
@@ -251,54 +241,6 @@ def _by_column(held: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     if not alike or numbered or any(isinstance(c, dict | list) for one in cells for c in one):
         return list(held.values()) if numbered and len(keys) == 1 and len(held) > 1 else None
     return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
-
-
-# One JSON array, ``[{"item": …}, …]``: its text is held, its entries are made one at a time.
-
-
-_SPACE = re.compile(r"[ \t\r\n]*")
-_PER_SIGN = 4
-"""Bytes of memory that one sign of an array takes at most."""
-
-
-def entries(text: CheckedText) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the number and the object of each entry of the array in *text*."""
-    size = text.path.stat().st_size
-    require(
-        _PER_SIGN * size,
-        f"{text.name}, one JSON array,",
-        "Write one object per line (jq -c '.[]').",
-    )
-    held = text.path.read_text(encoding="utf-8-sig")
-
-    def next_sign(at: int) -> int:
-        found = _SPACE.match(held, at)
-        return at if found is None else found.end()
-
-    number, at = 0, next_sign(next_sign(0) + 1)  # behind the bracket
-    while number or held[at : at + 1] != "]":
-        number += 1
-        if at == len(held):
-            raise FileError(_broken(text.name, number - 1, ""))
-        value, at = _object(held, at, f"{text.name}, entry {number}", "entry")
-        yield number, value
-        at = next_sign(at)
-        sign = held[at : at + 1]
-        if sign == "]":
-            break
-        if sign != ",":
-            raise FileError(_broken(text.name, number, sign))
-        at = next_sign(at + 1)
-    if extra := held[next_sign(at + 1) :][:1]:
-        raise FileError(
-            f"{text.name} goes on after its array, with {extra!r}: keep one array in a file"
-        )
-
-
-def _broken(name: str, number: int, sign: str) -> str:
-    if not sign:
-        return f"{name} breaks off after entry {number:,}: copy or write it again"
-    return f"{name}, entry {number} is followed by {sign!r}, where a comma or ] belongs: correct it"
 
 
 # Rows become columns of text.
@@ -361,10 +303,9 @@ def _spool(
     try:
         spool.add(keys, cells)
     except UnicodeEncodeError as error:
-        at = next(i for i, row in enumerate(batch) if not _is_text(row))
         raise FileError(
-            f"{name}, {unit} {numbers[at]} holds half of a surrogate pair, which is not text:"
-            f" correct the {unit} or remove it"
+            f"{name} holds half of a surrogate pair, which is not text, in {unit} {numbers[0]} or"
+            " below: correct it"
         ) from error
 
 
@@ -377,14 +318,6 @@ def _refuse_maps(keys: Iterable[str], place: str) -> None:
                 f"{place}: the objects under {name!r} have {number:,} different fields by now, so"
                 " they are no columns: write one row per field, or leave that key out"
             )
-
-
-def _is_text(row: dict[str, Any]) -> bool:
-    try:
-        json.dumps(row, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _written(value: object) -> str | None:

@@ -434,8 +434,8 @@ def one_spelling(data: Data) -> Data:
     Words are one label if the column of true labels never tells two of them apart by capitals or
     blanks; without a truth, if no column does: a judge that means two things writes both. Words
     such as tie and error mean one thing in any spelling. Numbers are one label if every cell is a
-    number that nobody tells apart by its digits, as versions 1.1 and 1.10 or the names 7 and 007.
-    Numbers beside the same numbers as text stay a question: their types may differ on purpose.
+    whole number; versions 1.1 and 1.10 and the names 7 and 007 stay a question, and so do numbers
+    beside the same numbers as text: they may differ on purpose.
 
     Examples
     --------
@@ -465,18 +465,15 @@ def one_spelling(data: Data) -> Data:
         return data
     texts = [text for column in written.values() for text in column]
     decides = [written[truth]] if truth is not None else list(written.values())
-    if not any(number_of(text) is not None for text in texts):
-        if any(_tells_apart([one for one in own if not is_never_true(one)]) for own in decides):
-            return data
+    if all(_WHOLE.fullmatch(text.strip()) for text in texts):
+        alike = "every cell is a whole number, so the two are read as one label"
+    elif any(number_of(text) is not None for text in texts) or any(
+        _tells_apart([one for one in own if not is_never_true(one)]) for own in decides
+    ):
+        return data
+    else:
         why = f"as in the truth {truth!r}" if truth else "since no column tells them apart"
         alike = f"labels that differ only by capitals or blanks are read as one, {why}"
-    else:
-        # One column that tells 1 from 1.0 is two files in one, unless it holds versions: 1, 1.0, 1.1.
-        whole = all(_WHOLE.fullmatch(text.strip()) for text in texts)
-        plain = all(_WHOLE.fullmatch(text.strip()) or _is_fraction(text.strip()) for text in texts)
-        if not whole and (not plain or any(map(_tells_apart, written.values()))):
-            return data
-        alike = "every cell is a number, so the two are read as one label"
     (column, label), (other, first) = pair
     where = "in other rows" if column == other else f"column {other!r} says"
     note = f"column {column!r} says {label!r} and {where} {first!r}: {alike}"
@@ -524,9 +521,3 @@ def _pair(written: Mapping[str, Sequence[str]]) -> tuple[tuple[str, str], tuple[
 def _tells_apart(texts: Sequence[str]) -> bool:
     """Say whether one column writes one label in two ways."""
     return len({spelling(text) for text in texts}) < len(texts)
-
-
-def _is_fraction(text: str) -> bool:
-    """Say whether a text is how a program writes a fraction: 1.5, but not 1.50 or 01.5."""
-    number = spelling(text)
-    return isinstance(number, float) and repr(number) == text

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from tallystick.errors import FormatError, InputError, MergeError
 from tallystick.table.cells import Label, identity, in_order, is_missing
-from tallystick.table.counting import as_cells, numbers_of
-from tallystick.table.engine import require
-from tallystick.table.engines import CELL, ROWS, fetched, held, is_unread, names_of
+from tallystick.table.counting import as_cells, check_lengths, numbers_of
+from tallystick.table.engines import fetched, held, names_of
 from tallystick.table.patterns import Recipe
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -115,9 +114,7 @@ class Moments:
             available = names_of(rows)
             names = recipe.select([name for name in available if name != by])
             wanted = [*names, *([] if by is None else Recipe(columns=(by,)).select(available))]
-            if is_unread(rows):
-                return cls._of_columns(*_grouped(rows, names, wanted), names, by, recipe.missing)
-            return cls._of_columns(fetched(rows, wanted), None, names, by, recipe.missing)
+            return cls._of_columns(fetched(rows, wanted), names, by, recipe.missing)
 
     @classmethod
     def of_patterns(cls, scores: Floats, counts: NDArray[Any], names: Sequence[str]) -> Moments:
@@ -149,12 +146,11 @@ class Moments:
     def _of_columns(
         cls,
         columns: Mapping[str, Any],
-        counts: Floats | None,
         names: tuple[str, ...],
         by: str | None,
         missing: frozenset[str],
     ) -> Moments:
-        """Add up columns in memory; *counts* says how many rows each of theirs stands for."""
+        """Add up columns in memory."""
         scores = [numbers_of(name, columns[name], "score", missing) for name in names]
         groups: tuple[Label, ...] | None = None
         codes = np.zeros(len(scores[0]), np.int64)
@@ -163,19 +159,17 @@ class Moments:
         lengths = dict(
             zip([*names, *([by] if by else [])], map(len, [*scores, codes]), strict=False)
         )
-        if len(set(lengths.values())) > 1:
-            raise InputError(f"columns must have equal lengths, got {lengths}")
+        check_lengths(lengths)
         for name, score in zip(names, scores, strict=True):
             if np.isinf(score).any():
                 raise InputError(
                     f"score {name!r} holds an infinite number: mark it as missing, or correct it"
                 )
-        rows = np.ones(len(codes)) if counts is None else counts
         total = _added(names, np.zeros((0, len(names))), np.zeros(0), groups)
         for start in range(0, len(codes), _BATCH):
             part = slice(start, start + _BATCH)
             x = np.stack([score[part] for score in scores], axis=1)
-            total += _added(names, x, rows[part], groups, codes[part])
+            total += _added(names, x, np.ones(len(x)), groups, codes[part])
         return total
 
     def __add__(self, other: Moments) -> Moments:
@@ -397,29 +391,3 @@ def _groups(
     labels = [written[code] for code in shown.tolist()]
     groups = tuple(None if is_missing(label, missing) else label for label in labels)
     return groups, codes.astype(np.int64)
-
-
-def _grouped(
-    frame: Any, names: Sequence[str], keys: Sequence[str]
-) -> tuple[Mapping[str, Any], Floats]:
-    """Let an engine count the different rows of scores; only these are collected, if they fit."""
-    import narwhals as nw
-
-    schema = frame.collect_schema()
-    for name in names:
-        if not (schema[name].is_numeric() or schema[name].is_boolean()):
-            raise InputError(
-                f"column {name!r} has type {schema[name]}, and numbers are needed: cast it in the"
-                " frame"
-            )
-    cells = [nw.col(name).cast(nw.Float64) if name in names else nw.col(name) for name in keys]
-    groups = frame.select(*cells).group_by(*keys).agg(nw.len().alias(ROWS))
-    rows = int(groups.select(nw.len().alias("n")).collect()["n"][0])
-    require(
-        rows * (len(keys) + 1) * CELL,
-        f"The frame has {rows:,} different rows of scores: adding them up",
-        "Give fewer columns or rows.",
-    )
-    found = groups.collect()
-    columns = {name: found[name].to_arrow() for name in keys}
-    return columns, np.asarray(found[ROWS].to_numpy(), np.float64)

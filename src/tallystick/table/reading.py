@@ -65,8 +65,8 @@ _SINGLE = {
 }
 """What the line calls a role of one column."""
 
-_KEYS = ("judge", "vote", "metric", "separator", "shape", "missing", "labels", "never_true")
-_KNOWN = (*ALL_ROLES, *_KEYS, "ignore", "coerce", "rows_are_items")
+_KEYS = ("judge", "vote", "metric", "separator", "missing", "labels", "never_true")
+_KNOWN = (*ALL_ROLES, *_KEYS, "ignore", "coerce")
 """What a reading file may say."""
 
 _MOST_NAMES = 8
@@ -466,13 +466,6 @@ def with_reading(
     if source is None:
         return given
     said = source.declared() if isinstance(source, Reading) else from_toml(source)
-    columns = [
-        name
-        for role in ALL_ROLES
-        if role in said
-        for name in _several(said[role])
-        if role != "systems"
-    ]
     voters = next((said[role] for role in (want, *VOTERS) if role in said), None)
     if want in VOTERS and want not in said and voters is not None:
         said[want] = voters
@@ -482,11 +475,7 @@ def with_reading(
         # A column that the caller names has the role that the caller gives it.
         left = tuple(name for name in _several(kept[role]) if name not in named)
         kept[role] = left if role in GROUPS else next(iter(left), None)
-    # Columns of a table that is turned round (one row per vote, one column per system and judge)
-    # are not columns of the file.
-    turned = {"judge", "vote", "systems", "separator", "shape", "metric"} & set(said)
-    declared = () if turned else tuple(dict.fromkeys(columns))
-    return {"declared": declared, **kept, **{k: v for k, v in given.items() if v not in (None, ())}}
+    return kept | {key: value for key, value in given.items() if value not in (None, ())}
 
 
 def _several(value: Any) -> tuple[str, ...]:

@@ -159,7 +159,7 @@ def _begun(
     caught = {name: reason for name, reason in why.items() if reason is not None}
     if len(caught) == len(voters):
         caught = {}
-    if layout.shape == "wide" or (voters and not later):
+    if voters and not later:
         look.asked = replace(asked, long=False)
     return look, later, caught
 
@@ -242,10 +242,10 @@ def _ask_about_strangers(look: Look, voters: Sequence[str], reference: str) -> N
 def _is_long(look: Look, voters: Sequence[str]) -> bool:
     """Say whether each row is one vote, or one score of one model."""
     if not look.asked.long or voters:
-        return look.layout.judge is not None or look.layout.shape == "long"
+        return look.layout.judge is not None
     if look.asked.verb == "compare":
         return (look.column("system") or look.column("judge")) is not None
-    return look.column("judge") is not None or look.layout.shape == "long"
+    return look.column("judge") is not None
 
 
 def _turned(look: Look, later: Sequence[str]) -> Data:

@@ -472,7 +472,7 @@ def _refuse_averages(look: Look) -> None:
 def _ask_about_repeats(look: Look) -> None:
     """Ask where rows still repeat, and one further column tells them apart."""
     item, system, judge = (look.column(role) for role in ("item", "system", "judge"))
-    if item is None or (system is None and judge is None) or look.layout.rows_are_items:
+    if item is None or (system is None and judge is None):
         return
     keys = (item, system, judge, look.column("replicate"), look.given.criterion)
     if (judge is None and not look.is_of_systems) or look.is_unique(*keys):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from tallystick.errors import InputError
 from tallystick.table.cells import identifier
@@ -326,7 +326,8 @@ def find_item(table: Table, roles: Roles, *, repeats: bool) -> tuple[Roles, tupl
         if twice is not None:
             raise InputError(
                 f"duplicate item {twice[0]} in column {roles.item!r}, at {twice[1]} and"
-                f" {twice[2]}: keep one row per item. If each row is one vote, say --shape long"
+                f" {twice[2]}: keep one row per item. If each row is one vote, name"
+                " the column of judges (--judge)"
             )
         return roles, ()
 
@@ -371,20 +372,12 @@ def first_repeat(table: Table, column: str, *beside: str) -> tuple[str, str, str
 # How a source is laid out: what the caller says of its shape rather than of its columns.
 
 
-ShapeOption: TypeAlias = Literal["auto", "wide", "long"]
-
-_SHAPES = ("auto", "wide", "long")
-
-
 @dataclass(frozen=True, kw_only=True)
 class Layout:
     """What the caller says of the layout of a source.
 
     Parameters
     ----------
-    shape
-        ``wide`` (one column per judge), ``long`` (one row per vote: item, judge, vote), or
-        ``auto``, which looks at the structure of the table.
     judge, vote
         Long tables: the column that says who voted, and the column of votes. Naming one of them
         means that the table is long.
@@ -398,21 +391,14 @@ class Layout:
         A second file with the truth, joined by item (and by system, where the table has one).
     old_file
         A second file with the old answers, joined by item.
-    truth_elsewhere
-        Another file that may hold the truth: then the table need not have the column.
     columns
         The columns that are asked about, where the verb has no role of its own for them.
     ignore
         Columns to leave out: names, commas and globs.
     separator
         Wide tables of outputs: what stands between system and judge in ``A.gpt``; found if None.
-    rows_are_items
-        Every row is an item of its own, whatever a column of item names says.
-    declared
-        Columns that a reading file names: the table must have them, used or not.
     """
 
-    shape: ShapeOption = "auto"
     judge: str | None = None
     vote: str | None = None
     delimiter: str | None = None
@@ -420,21 +406,11 @@ class Layout:
     run: tuple[str, ...] = ()
     truth_file: str | None = None
     old_file: str | None = None
-    truth_elsewhere: str | None = None
     columns: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     separator: str | None = None
-    rows_are_items: bool = False
-    declared: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.shape not in _SHAPES:
-            raise InputError(f"shape must be one of {', '.join(_SHAPES)}, got {self.shape!r}")
-        if self.shape == "wide" and (self.judge or self.vote):
-            raise InputError(
-                "judge and vote name the columns of a long table: leave them out, or say"
-                " shape='long' (--shape long)"
-            )
         # A single name is a group of one, as for every role that several columns can have.
         for name in ("columns", "ignore", "run"):
             held = getattr(self, name)

@@ -496,38 +496,38 @@ def beside(logs: Sequence[Log], metric: str | None, *, keep: Sequence[str] = ())
     chosen = _metric(logs, metric)
     notes += [f"score {chosen!r} of {len(logs)} logs"] if metric is None else []
     runs: dict[str, dict[str, list[float]]] = {}
+    rows: dict[tuple[str, int], dict[str, float | None]] = {}
     for log in logs:
-        run = runs.setdefault(log.model, {})
-        run.update({log.item(name): held for name, held in log.scores[chosen].items()})
+        for name, scores in log.scores[chosen].items():
+            runs.setdefault(log.model, {})[log.item(name)] = scores
+    for model, run in runs.items():
+        for item, scores in run.items():
+            for place, score in enumerate(scores or [None]):
+                rows.setdefault((item, place), {})[model] = score
     notes += [*_failed(logs), *_retried(runs)]
     first, *others = runs.values()
-    common = {
-        item for item, held in first.items() if held and all(other.get(item) for other in others)
-    }
+    common = {item for item in first if first[item] and all(one.get(item) for one in others)}
     if not common:
         raise InputError(_no_common(runs, logs))
 
-    # One row per item, or per replicate where any run has several of an item.
-    depth: Counter[str] = Counter()
-    for run in runs.values():
-        depth |= Counter({item: max(1, len(held)) for item, held in run.items()})
-    rows = [(item, k) for item, most in depth.items() for k in range(most)]
+    # The replicates of an item stand below one another, in the order of the items.
+    order = {item: place for place, item in enumerate(dict.fromkeys(item for item, _ in rows))}
+    keys = sorted(rows, key=lambda key: (order[key[0]], key[1]))
     taken = set(runs)
-    item_name, replicate = _fresh("item", taken), _fresh("replicate", taken)
-    columns: dict[str, list[object]] = {item_name: [item for item, _ in rows]}
-    several = len(rows) > len(depth)
+    columns: dict[str, list[object]] = {_fresh("item", taken): [item for item, _ in keys]}
+    several = len(keys) > len(order)
+    replicate = _fresh("replicate", taken)
     if several:
-        columns[replicate] = [k + 1 for _, k in rows]
+        columns[replicate] = [place + 1 for _, place in keys]
     groups = {_fresh(n, taken): held for n, held in _groups(logs, common, keep).items()}
-    columns |= {name: [held.get(item) for item, _ in rows] for name, held in groups.items()}
+    columns |= {name: [held.get(item) for item, _ in keys] for name, held in groups.items()}
     if groups and not keep:
         shown = ", ".join(f"{n!r} ({len(set(held.values())):,})" for n, held in groups.items())
         notes.append(
             f"the items belong to groups: {shown}. To speak of new groups instead of new items, add"
             f" --cluster {next(iter(groups))}"
         )
-    for model, run in runs.items():
-        columns[model] = [dict(enumerate(run.get(item, ()))).get(k) for item, k in rows]
+    columns |= {model: [rows[key].get(model) for key in keys] for model in runs}
     return Beside(
         columns=columns,
         models=tuple(runs),
@@ -562,15 +562,19 @@ def _shared_tasks(logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
     return [log for log in logs if log.task in shared], notes
 
 
+def _no_score(log: Log, metric: str) -> InputError:
+    return InputError(
+        f"{log.source} has no score {metric!r}: it has {listed(log.scores)} (--metric)"
+    )
+
+
 def _metric(logs: Sequence[Log], metric: str | None) -> str:
     common = [key for key in logs[0].scores if all(key in log.scores for log in logs)]
     if metric in common:
         return str(metric)
     lacking = next((log for log in logs if metric not in log.scores), logs[0])
     if metric is not None:
-        raise InputError(
-            f"{lacking.source} has no score {metric!r}: it has {listed(lacking.scores)} (--metric)"
-        )
+        raise _no_score(lacking, metric)
     if not common:
         other = next(log for log in logs if not set(log.scores) & set(logs[0].scores))
         raise InputError(
@@ -724,9 +728,7 @@ def log_outputs(source: Any, layout: Layout, given: Roles) -> tuple[Table, Roles
     kinds = ", ".join(dict.fromkeys(formats))
     word = "system" if systems == 1 else "systems"
     notes = [f"read as {kinds} logs: {systems} {word} on {items:,} items"]
-    lost = sum(log.unscored for log in logs)
-    if lost:
-        notes.append(f"{lost:,} samples failed and have no score")
+    notes += _failed(logs)
     table = replace(
         scan(pa.table(columns)),
         source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
@@ -751,10 +753,7 @@ def _judges(
         return given.judges
     if layout.metric is not None:
         if layout.metric not in scores:
-            raise InputError(
-                f"{logs[0].source} has no score {layout.metric!r}: it has {listed(scores)}"
-                " (--metric)"
-            )
+            raise _no_score(logs[0], layout.metric)
         return (layout.metric,)
     free = [name for name in distinct_scores(logs) if name != given.truth]
     if len(free) != 1:

@@ -205,9 +205,8 @@ class Table:
         """Return an SQL condition on few rows, numbered ``place_``, some of which agree in all of
         *columns*; None if no two rows do.
 
-        Rows in rising order cannot repeat: that takes one scan without memory, and ends at the
-        first row that is out of order. Nor can rows whose digests all differ: that takes eight
-        bytes per row, where grouping takes every text.
+        Rows whose digests all differ cannot repeat: that takes eight bytes per row, where grouping
+        takes every text.
         """
         if columns not in self._repeats:
             self._repeats[columns] = self._find_repeat(columns)
@@ -225,8 +224,6 @@ class Table:
         # Values that repeat at all mostly do so at once: then the rest need not be read.
         if repeat_in(f"select {row} from rows limit {_BATCH}"):
             return f"place_ <= {_BATCH}"
-        if self._rises(columns):
-            return None
 
         # A part of the digests at a time, so that memory is bounded however long the table is.
         [(rows,)] = self.query("select count(*) from rows")
@@ -245,24 +242,6 @@ class Table:
             if listed and repeat_in(f"select {row} from rows where hash({row}) in ({listed})"):
                 return f"hash({row}) in ({listed})"
         return None
-
-    def _rises(self, columns: Sequence[str]) -> bool:
-        """Return whether every row is larger than the one before it, column by column."""
-        keys = [identifier(name) for name in columns]
-        before = [f"before{k}" for k in range(len(keys))]
-        lags = ", ".join(
-            f"lag({key}) over () as {last}" for key, last in zip(keys, before, strict=True)
-        )
-        # Written out, since SQL compares rows with a blank as if the blank were the largest value.
-        falls = [f"{key} is null" for key in keys]
-        for k, (key, last) in enumerate(zip(keys, before, strict=True)):
-            equal = [f"{keys[j]} = {before[j]}" for j in range(k)]
-            sign = "<=" if k == len(keys) - 1 else "<"
-            falls.append(f"({' and '.join([*equal, f'{key} {sign} {last}'])})")
-        return not self.query(
-            f"select 1 from (select {', '.join(keys)}, {lags} from rows)"
-            f" where {' or '.join(falls)} limit 1"
-        )
 
     @cached_property
     def _answers(self) -> dict[str, list[tuple[Any, ...]]]:

@@ -60,6 +60,7 @@ def test_hostile_labels_items_and_texts_are_text_on_every_page(web: Web) -> None
         assert "onerror=alert(1)>" not in answer.text
 
 
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
 def test_every_page_is_locked_down_and_loads_nothing_from_elsewhere(web: Web) -> None:
     fill(web, n=30)
     draw(web, budget=5)
@@ -106,7 +107,7 @@ def test_an_error_is_a_page_with_the_way_out(web: Web) -> None:
     answer = web.get("/streams/bott")
     assert answer.status_code == 404
     assert "did you mean" in answer.text
-    plain = problem_page(HttpProblem(422, EVIL, [Fix(way_out=EVIL)]))
+    plain = problem_page(HttpProblem(422, EVIL, Fix(EVIL)))
     assert b"<script>" not in bytes(plain.body)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pytest
 
 from tallystick.serve.database import Transaction
 from tallystick.serve.jobs import Service
@@ -32,6 +33,7 @@ def test_the_verdict_the_draw_and_the_command_stand_on_the_page(web: Web) -> Non
     assert "Draw " in text
 
 
+@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
 def test_volunteered_labels_are_shown_apart_and_enter_only_if_asked(web: Web) -> None:
     truth = fill(web)
     draw(web, budget=20, overlap=0)

@@ -71,7 +71,7 @@ def test_skipped_and_disputed_draws_are_counted_and_a_third_person_settles_one(
                 say(person, item["ask"], other[word] if number and k < 15 else word)
     (doubt,) = result(web)["label_doubts"]
     assert doubt["warning"].startswith(
-        "15 of 40 drawn rows that were read have no label: people disagree on 10 and 5 were skipped"
+        "15 of 40 drawn rows that were read have no label (people disagree on 10, 5 skipped)"
     )
     assert "A third person can decide" in doubt["warning"]
     label_all(people[2], truth)

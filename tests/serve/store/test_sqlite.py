@@ -89,8 +89,7 @@ def test_where_there_is_no_database_the_check_fails_and_makes_none(tmp_path: Pat
     ran = CliRunner().invoke(app, ["serve", "check", "--folder", str(tmp_path / "typo")])
     assert ran.exit_code != 0
     assert not (tmp_path / "typo").exists()
-    (tmp_path / "backup-2026.sqlite").write_bytes(b"")
-    with pytest.raises(FileError, match=r"backup-2026.sqlite: a copy must be called tallystick"):
+    with pytest.raises(FileError, match="a copy must be called tallystick"):
         open_kept(tmp_path / "tallystick.sqlite")
 
 
@@ -113,7 +112,7 @@ def test_a_copy_of_another_version_is_not_brought_up_to_date(copy: Path) -> None
         open_kept(copy)
     with sqlite3.connect(copy) as database:
         database.execute("drop table schema_version")
-    with pytest.raises(FileError, match="no Tallystick database"):
+    with pytest.raises(FileError, match="no database of Tallystick"):
         open_kept(copy)
 
 
@@ -188,10 +187,9 @@ open_store(sys.argv[1])
 """
 
 
-@pytest.mark.parametrize("start", [3, 1])
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 def test_results_are_the_same_after_an_upgrade(
-    tmp_path: Path, steps: Path, engine: str, start: int, request: pytest.FixtureRequest
+    tmp_path: Path, steps: Path, engine: str, request: pytest.FixtureRequest
 ) -> None:
     address = str(tmp_path / "old.sqlite")
     if engine == "postgres":
@@ -199,7 +197,7 @@ def test_results_are_the_same_after_an_upgrade(
     newest = migrate.migrations(engine)[-1].version
     assert newest == 5, "a new schema needs a file of the one before it: see _load"
     for path in list(steps.glob("*.sql")):
-        if int(path.name[:4]) > start:
+        if int(path.name[:4]) > 1:
             path.rename(tmp_path / path.name)
     _load(address, engine)
     before = _answers(address)

@@ -8,14 +8,14 @@ from typing import Any
 from starlette.responses import Response
 
 import tallystick
-from tallystick.serve.alerts import AlertBody, listed_alerts, webhook
-from tallystick.serve.app import listed
+from tallystick.serve.alerts import AlertBody, get_webhook, listed_alerts
+from tallystick.serve.app import get_keys
 from tallystick.serve.auth import LOCAL, HttpProblem
 from tallystick.serve.database import Reader
 from tallystick.serve.export import last_check
 from tallystick.serve.jobs import Service
-from tallystick.serve.pages.site import base_of, call, go, may, render
-from tallystick.serve.pages.stream import PART, ask_view, stream_facts, verb_of
+from tallystick.serve.pages.site import PartQuery, base_of, call, go, may, render
+from tallystick.serve.pages.stream import ask_view, stream_facts, verb_of
 from tallystick.serve.routes import Incoming, page
 from tallystick.serve.streams import StreamRecord, find_stream, names_of
 
@@ -25,7 +25,7 @@ PATIENCE = 1.0
 MOST_ALARMS = 20
 
 
-@page("GET", "/", "none", query=PART)
+@page("GET", "/", "none", query=PartQuery)
 async def get_home(incoming: Incoming) -> Response:
     """Show every stream, then what needs a look."""
     service, who = incoming.service, incoming.who
@@ -119,7 +119,7 @@ def _short(shown: dict[str, Any]) -> str:
 # Alarms: what each proves, what it does not, who has seen it, and where it was sent.
 
 
-@page("GET", "/alarms", "read", query=PART)
+@page("GET", "/alarms", "read", query=PartQuery)
 async def get_alarms(incoming: Incoming) -> Response:
     """Show alarms, the newest first."""
     mine = incoming.who.streams
@@ -165,9 +165,9 @@ async def _settings(
 
     def look(reader: Reader) -> dict[str, Any]:
         return {
-            "keys": listed(reader, service),
+            "keys": get_keys(reader, incoming).keys,
             "checked": last_check(reader),
-            "webhook": webhook(reader),
+            "webhook": get_webhook(reader, incoming),
             "kept": [find_stream(reader, one) for one in names_of(reader)],
         }
 
@@ -197,7 +197,7 @@ def _days(text: str) -> float | None:
 @page("POST", "/settings/keys", "admin")
 async def post_key_form(incoming: Incoming) -> Response:
     """Make a key and show it once."""
-    form, name = incoming.form, incoming.form.get("name", "").strip()
+    form, name = incoming.body, incoming.body.get("name", "").strip()
     if not name:
         raise HttpProblem(422, "a key needs a name: labels carry it")
     order = {
@@ -222,12 +222,12 @@ async def post_revoke(incoming: Incoming) -> Response:
 @page("POST", "/settings/webhook", "admin")
 async def post_webhook(incoming: Incoming) -> Response:
     """Say where alarms go, and show the secret once; send a sample; or send none any more."""
-    what, shown = incoming.form.get("do", ""), "The secret of the webhook"
+    what, shown = incoming.body.get("do", ""), "The secret of the webhook"
     if what in ("test", "delete"):
         method, path = ("POST", "/test") if what == "test" else ("DELETE", "")
         await call(incoming, method, f"/v1/webhook{path}")
         return go("/settings#webhook")
-    url = incoming.form.get("url", "").strip()
+    url = incoming.body.get("url", "").strip()
     made = await call(incoming, "PUT", "/v1/webhook", {"url": url})
     return await _settings(incoming, shown=shown if made.secret else "", secret=made.secret or "")
 
@@ -237,6 +237,6 @@ async def post_retention(incoming: Incoming) -> Response:
     """Say how long the rows of a stream are kept."""
     name = incoming.path["stream"]
     await incoming.service.reading(lambda reader: find_stream(reader, name))  # no new stream
-    days = _days(incoming.form.get("days", ""))
+    days = _days(incoming.body.get("days", ""))
     await call(incoming, "PUT", "/v1/streams/{stream}", {"retention_days": days}, stream=name)
     return go("/settings#keeping")

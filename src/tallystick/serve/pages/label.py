@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from starlette.responses import Response
 
 from tallystick.serve.auth import HttpProblem
 from tallystick.serve.database import Reader, Transaction
-from tallystick.serve.pages.site import go, may, render
+from tallystick.serve.pages.site import call, go, may, render
 from tallystick.serve.queue_turns import (
     LabelAnswer,
     Turn,
@@ -17,7 +18,6 @@ from tallystick.serve.queue_turns import (
     next_turn,
     person_of,
     progress,
-    take_answer,
 )
 from tallystick.serve.routes import Incoming, page
 from tallystick.serve.streams import StreamRecord, find_stream, names_of
@@ -106,7 +106,7 @@ def _buys(left: int) -> str:
 @page("POST", "/streams/{stream}/label", "label")
 async def post_label_form(incoming: Incoming) -> Response:
     """Take one form: an answer, a skip, or an undo."""
-    service, name, form = incoming.service, incoming.path["stream"], incoming.form
+    service, name, form = incoming.service, incoming.path["stream"], incoming.body
     choice, ask = form.get("answer", ""), form.get("ask", "")
     note = form.get("note", "").strip()
     try:
@@ -122,7 +122,7 @@ async def post_label_form(incoming: Incoming) -> Response:
         labels = await service.reading(lambda r: label_choices(r, find_stream(r, name)))
         given.value = labels[int(choice)] if int(choice) < len(labels) else None
     try:
-        await take_answer(service, name, person_of(incoming.who), given)
+        await call(incoming, "POST", "/v1/streams/{stream}/labels", msgspec.to_builtins(given))
     except HttpProblem as problem:
         if problem.status >= 500:
             raise

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
 from datetime import UTC, datetime
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
@@ -29,7 +27,7 @@ from tallystick.serve.auth import (
 )
 from tallystick.serve.database import Reader
 from tallystick.serve.jobs import Service
-from tallystick.serve.routes import Incoming, Parameter, page
+from tallystick.serve.routes import TABLE, Incoming, Query, page
 from tallystick.serve.streams import names_of
 
 if TYPE_CHECKING:
@@ -73,67 +71,8 @@ def templates() -> Environment:
         lstrip_blocks=True,
     )
     made.filters.update(count=count, share=percent, day=_day, moment=_moment)
-    made.filters.update(drawn=Markup, marked=marked)  # what report/ drew, and texts: nothing else
+    made.filters.update(drawn=Markup)  # what report/ drew: nothing else is markup
     return made
-
-
-_LINES = {
-    "h3": re.compile(r"#{1,6} +(?P<text>.+)"),
-    "ul": re.compile(r" *[-*+] +(?P<text>.+)"),
-    "ol": re.compile(r" *(?P<value>\d{1,9})[.)] +(?P<text>.+)"),
-    "": re.compile(r"\s*"),
-}
-_SPANS = re.compile(
-    r"`(?P<code>[^`]+)`|\*\*(?P<strong>[^*]+)\*\*|(?<![\w*])\*(?P<em>[^*\s][^*]*)\*(?![\w*])"
-)
-
-
-def marked(text: str) -> Markup:
-    r"""Render the Markdown that models write: headings, lists, bold, italic, code. Nothing else.
-
-    Everything is escaped first, so no tag, link or image of the text reaches the page.
-
-    >>> print(marked("# A <b>\n3. **x** `y`"))
-    <h3>A &lt;b&gt;</h3><ol><li value="3"><strong>x</strong> <code>y</code></li></ol>
-    """
-    made: list[str] = []
-    for place, part in enumerate(re.split(r"^```.*$", str(escape(text)), flags=re.MULTILINE)):
-        if place % 2:
-            code = part.strip("\n")
-            made.append(f"<pre>{code}</pre>")
-            continue
-        for kind, lines in groupby(part.splitlines(), _block_of):
-            if kind:
-                made.append(_block(kind, list(lines)))
-    return Markup("".join(made))  # escaped above, and the tags are ours
-
-
-def _block_of(line: str) -> str:
-    return next((kind for kind, form in _LINES.items() if form.fullmatch(line)), "p")
-
-
-def _block(kind: str, lines: list[str]) -> str:
-    """Render lines of one kind: headings, the items of a list, or a paragraph."""
-    if kind == "p":
-        inside = "\n".join(lines)
-        return f"<p>{_spans(inside)}</p>"
-    held = [found.groupdict() for line in lines if (found := _LINES[kind].fullmatch(line))]
-    if kind == "h3":
-        return "".join(f"<h3>{_spans(one['text'])}</h3>" for one in held)
-    tags = [f'<li value="{one["value"]}">' if kind == "ol" else "<li>" for one in held]
-    items = "".join(f"{tag}{_spans(one['text'])}</li>" for tag, one in zip(tags, held, strict=True))
-    return f"<{kind}>{items}</{kind}>"
-
-
-def _spans(text: str) -> str:
-    """Render bold, italic and code inside a line."""
-
-    def tagged(found: re.Match[str]) -> str:
-        kind = str(found.lastgroup)
-        inner = found[kind] if kind == "code" else _spans(found[kind])
-        return f"<{kind}>{inner}</{kind}>"
-
-    return _SPANS.sub(tagged, text)
 
 
 def _day(seconds: float | None) -> str:
@@ -157,6 +96,12 @@ def _moment(seconds: float | None) -> str:
     if seconds is None:
         return "never"
     return f"{_day(seconds)}, {datetime.fromtimestamp(seconds, UTC):%H:%M}"
+
+
+class PartQuery(Query):
+    """What a page may be asked for; with ``part=main`` the script gets only its main part."""
+
+    part: str = ""
 
 
 def base_of(incoming: Incoming) -> str:
@@ -212,7 +157,7 @@ async def render(
         "may_read": may(who, "read"),
         **{name: value for name, value in context.items() if name != "csrf"},
     }
-    if incoming.request.query_params.get("part") == "main":
+    if getattr(incoming.query, "part", "") == "main":
         text = page.render(shown, layout="part.html")
         etag = '"' + hashlib.sha256(text.encode()).hexdigest()[:24] + '"'
         same = incoming.unchanged(etag)
@@ -259,18 +204,15 @@ async def call(incoming: Incoming, method: str, path: str, body: Any = None, **p
     places
         The parameters of its path.
     """
-    for one in incoming.service.memory["routes"]:
-        if (one.method, one.path) == (method, path):
-            request = incoming.request
-            request.scope["path_params"] = {**request.path_params, **places}
-            try:
-                decoded = None if one.body is None else msgspec.convert(body, one.body)
-            except msgspec.ValidationError as error:
-                raise HttpProblem(422, str(error)) from error
-            raw = msgspec.json.encode(body)
-            asked = Incoming(incoming.service, one, request, incoming.who, raw, decoded)
-            return await one.work(asked)
-    raise HttpProblem(404, "this service has no such part")
+    [one] = [one for one in TABLE if (one.method, one.path) == (method, path)]
+    request = incoming.request
+    request.scope["path_params"] = {**request.path_params, **places}
+    try:
+        decoded = None if one.body is None else msgspec.convert(body, one.body)
+    except msgspec.ValidationError as error:
+        raise HttpProblem(422, str(error)) from error
+    raw = msgspec.json.encode(body)
+    return await one.work(Incoming(incoming.service, one, request, incoming.who, raw, decoded))
 
 
 def problem_page(problem: HttpProblem) -> Response:
@@ -325,11 +267,17 @@ async def _opened(incoming: Incoming, who: Principal) -> Response:
     return response
 
 
-@page("GET", "/start", "none", query=(Parameter("token", "For one use."),))
+class StartQuery(Query):
+    """What a start link carries."""
+
+    token: str = ""
+
+
+@page("GET", "/start", "none", query=StartQuery)
 async def get_start(incoming: Incoming) -> Response:
     """Open a session by a link that works once."""
     held = incoming.service.memory.get("start", {})
-    if held.pop(_digest(incoming.query("token")), 0.0) < incoming.service.clock():
+    if held.pop(_digest(incoming.query.token), 0.0) < incoming.now:
         raise HttpProblem(403, "this link was used already, or its time is over: log in with a key")
     return await _opened(incoming, START)
 
@@ -348,7 +296,7 @@ def _form(problem: str, status: int = 200) -> Response:
 @page("POST", "/login", "none")
 async def post_login(incoming: Incoming) -> Response:
     """Open a session for the owner of a key."""
-    key = incoming.form.get("key", "").strip()
+    key = incoming.body.get("key", "").strip()
     scope = {
         "type": "http",
         "headers": [(b"authorization", f"Bearer {key}".encode("latin-1", "replace"))],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from starlette.responses import Response
@@ -14,20 +14,26 @@ from tallystick.serve.alerts import listed_alerts
 from tallystick.serve.auth import HttpProblem, Span
 from tallystick.serve.database import Reader, Store
 from tallystick.serve.jobs import Service
-from tallystick.serve.pages.site import base_of, call, go, render
+from tallystick.serve.pages.site import PartQuery, base_of, call, go, render
 from tallystick.serve.posted import listed_posted
 from tallystick.serve.queue import Chances, Words, chances, words_of
 from tallystick.serve.queue_doubts import frames_of
 from tallystick.serve.queue_turns import person_of, progress
 from tallystick.serve.results import computed, label_way
-from tallystick.serve.routes import Incoming, Parameter, page
+from tallystick.serve.routes import Incoming, page
+from tallystick.serve.rows import has_systems
 from tallystick.serve.streams import StreamRecord, find_stream
 
 MOST_PATTERNS = 5_000
 """With more patterns the share of complete rows is not worth its price."""
 
-PART = (Parameter("part", "main: only the main part, for the script."),)
-_DRAW = Parameter("label-draw", "all: count every label.")
+
+class StreamQuery(PartQuery):
+    """What the page of a stream may be asked for: every label with ``label-draw=all``."""
+
+    label_draw: Literal["", "all"] = msgspec.field(default="", name="label-draw")
+    by: str = ""
+
 
 _GROUPS = {
     "judge": ("judges", "accuracy"),
@@ -45,10 +51,7 @@ def verb_of(reader: Reader, stream: StreamRecord) -> str:
     """Return the question that a stream's page asks: by its reading and by what its rows are."""
     if stream.settings.reading.get("prediction"):
         return "bound"
-    systems = reader.one(
-        "select 1 from slice where stream = ? and body like ? limit 1", (stream.id, '%"system":%')
-    )
-    return "score" if systems is not None else "judge"
+    return "score" if has_systems(reader, stream) else "judge"
 
 
 def ask_view(
@@ -153,24 +156,22 @@ def stream_facts(reader: Reader, stream: StreamRecord, *, now: float) -> dict[st
     are kept (None if none was dropped).
     """
     midnight = int(now // 86_400) * 24
-    [(today,)] = reader.all(
+    today = reader.value(
         "select coalesce(sum(n), 0) from tally where stream = ? and bucket >= ?",
         (stream.id, midnight),
     )
     words = words_of(reader, stream)
-    last = reader.one(
-        "select at from batch where stream = ? order by seq desc limit 1", (stream.id,)
-    )
+    sql = "select at from batch where stream = ? order by seq desc limit 1"
     labels = _labelled(reader, stream, words)
-    since = reader.one("select value from fact where name = ?", (f"kept_from:{stream.id}",))
+    since = reader.fact(f"kept_from:{stream.id}")
     return {
         "today": int(today),
         "rows": stream.rows,
         "labels": labels,
         "labelled": labels / stream.rows if stream.rows else 0.0,
         "complete": _complete(reader, stream, words, midnight),
-        "last": last[0] if last else None,
-        "since": 3600.0 * int(since[0]) if since else None,
+        "last": reader.value(sql, (stream.id,)),
+        "since": 3600.0 * int(since) if since else None,
     }
 
 
@@ -239,11 +240,11 @@ def windows_figure(reader: Reader, stream: StreamRecord, *, most: int = 48) -> F
 # The page.
 
 
-@page("GET", "/streams/{stream}", "read", query=(*PART, _DRAW))
+@page("GET", "/streams/{stream}", "read", query=StreamQuery)
 async def get_stream_page(incoming: Incoming) -> Response:
     """Show a stream."""
     service, name = incoming.service, incoming.path["stream"]
-    draw = "all" if incoming.query("label-draw") == "all" else ""
+    draw = incoming.query.label_draw
     person = person_of(incoming.who)
 
     def look(reader: Reader) -> dict[str, Any]:
@@ -256,20 +257,13 @@ async def get_stream_page(incoming: Incoming) -> Response:
             "alarms": listed_alerts(reader, stream=name, unseen=True, limit=3),
             "posted": listed_posted(reader, stream.id, limit=10),
             "waiting": progress(reader, stream, person, now=service.clock()).left,
-            "slices": [
-                one
-                for (one,) in reader.all(
-                    "select name from stream_column where stream = ? and kind = 'slice'"
-                    " order by id",
-                    (stream.id,),
-                )
-            ],
+            "slices": [name for _, name, kind in reader.columns(stream.id) if kind == "slice"],
             "known": chances(reader, stream),
-            "readers": reader.all(
+            "readers": reader.value(
                 "select count(distinct annotator) from label where stream = ?"
                 " and value is not null",
                 (stream.id,),
-            )[0][0],
+            ),
         }
 
     found = await service.reading(look)
@@ -331,12 +325,12 @@ def _labels_line(labels: int, known: Chances, draw: str) -> str:
     "GET",
     "/streams/{stream}/slices",
     "read",
-    query=(*PART, _DRAW, Parameter("by", "The column.")),
+    query=StreamQuery,
 )
 async def get_slices(incoming: Incoming) -> Response:
     """Show the answer by slice, the worst first."""
-    service, name, by = incoming.service, incoming.path["stream"], incoming.query("by")
-    draw = "all" if incoming.query("label-draw") == "all" else ""
+    service, name, by = incoming.service, incoming.path["stream"], incoming.query.by
+    draw = incoming.query.label_draw
     if not by:
         raise HttpProblem(422, "say which slices: ?by=COLUMN")
 
@@ -354,7 +348,7 @@ async def post_draw(incoming: Incoming) -> Response:
     """Draw rows by a form."""
     name = incoming.path["stream"]
     try:
-        budget = int(incoming.form.get("budget", "40"))
+        budget = int(incoming.body.get("budget", "40"))
     except ValueError as error:
         raise HttpProblem(422, "the number of rows is a whole number") from error
     await call(incoming, "POST", "/v1/streams/{stream}/frames", {"budget": budget}, stream=name)
@@ -364,7 +358,7 @@ async def post_draw(incoming: Incoming) -> Response:
 # Labels: how far people agree, what they disagree on, how fast they are, and the draws.
 
 
-@page("GET", "/streams/{stream}/labels", "read", query=PART)
+@page("GET", "/streams/{stream}/labels", "read", query=PartQuery)
 async def get_people(incoming: Incoming) -> Response:
     """Show the labels of a stream and who gave them."""
     service, name = incoming.service, incoming.path["stream"]

@@ -15,7 +15,6 @@ from tallystick.registry import capabilities, summary
 from tallystick.results import (
     Decision,
     Figure,
-    Interval,
     Needed,
     PatternTable,
     Result,
@@ -85,7 +84,7 @@ def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> 
         return replace(result, notes=opened.notes, asked=asked, reading=next(iter(readings), None))
 
 
-_OF_VERBS = ("judge", "vote", "shape", "separator", "ignore", "metric", "rows_are_items")
+_OF_VERBS = ("judge", "vote", "separator", "ignore", "metric")
 """Options that say what columns are, which every verb reads for itself."""
 
 
@@ -168,7 +167,7 @@ def _may_answer(capability: Capability[Any], data: Data, options: Mapping[str, A
 # The items behind the first answer of an audit that has any.
 
 
-def cases_of(result: AuditResult, data: Data, *, texts: bool = True) -> Cases | None:
+def cases_of(result: AuditResult, data: Data) -> Cases | None:
     """Return the items of the first section that lists some, said with its question."""
     by_verb = {one.verb: one for one in capabilities()}
     for part in result.sections:
@@ -179,7 +178,7 @@ def cases_of(result: AuditResult, data: Data, *, texts: bool = True) -> Cases | 
         own = {field.name for field in fields(one.question)}
         reading = {name: value for name, value in options.items() if name not in own}
         # The whole table, since texts have no role and were left out of the answer's columns.
-        found = one.cases(part, read(data.table, one.door, **reading), texts=texts)
+        found = one.cases(part, read(data.table, one.door, **reading))
         if found is not None and found.cases:
             return replace(found, line=f"{part.verb.capitalize()}: {found.line}")
     return None
@@ -298,7 +297,7 @@ class AuditResult(Result):
     def result_parts(self) -> tuple[ResultPart, ...]:
         """Return one part per question, answered or not."""
         answered = [
-            ResultPart(p.verb, self._question(p.verb), p.answer_line, p) for p in self.sections
+            ResultPart(p.verb, self._question(p.verb), p.opening.answer, p) for p in self.sections
         ]
         left = [ResultPart(p.verb, summary(p.verb), p.reason) for p in self.skipped]
         return (*answered, *left)
@@ -341,7 +340,7 @@ _WEIGHED = ("compare", "judge", "bound", "score")
 
 
 def _limits(sections: Sequence[Result]) -> list[str]:
-    """Say what a reader of several sections side by side could misread."""
+    """Say which sections leave out the counts or weights that others use."""
     said = []
     others = [part.verb for part in sections if part.verb not in _WEIGHED]
     used = [part.verb for part in sections if part.verb in _WEIGHED]
@@ -353,30 +352,13 @@ def _limits(sections: Sequence[Result]) -> list[str]:
             said.append(
                 f"the {role} {name!r} {reach}; every row counts once in {' and '.join(others)}"
             )
-    counted = [part.verb for part in sections if _is_count(part)]
-    if counted:
-        said.append(
-            f"every label is known, so the answer of {' and '.join(counted)} is exact for these"
-            " items and says nothing about new ones"
-            + (
-                ". The intervals of compare are for new items like these"
-                if sections[0].verb == "compare"
-                else ""
-            )
-        )
     return said
-
-
-def _is_count(part: Result) -> bool:
-    """Whether no interval of the main table has any width: nothing was left to estimate."""
-    intervals = [cell for row in part.rows() for cell in row.values() if isinstance(cell, Interval)]
-    return bool(intervals) and all(interval.width < 1e-12 for interval in intervals)
 
 
 def _verdict(sections: Sequence[Result], left: int) -> str:
     """Return what every section answers, one sentence each, and how many could not answer."""
     more = f" {left} more could not be answered." if left else ""
-    return " ".join(part.answer_line for part in sections) + more
+    return " ".join(part.opening.answer for part in sections) + more
 
 
 def _told(sections: Sequence[Result], field: str) -> tuple[str, ...]:

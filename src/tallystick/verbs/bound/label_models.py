@@ -41,7 +41,8 @@ INDEPENDENCE = "the weak labels err independently given the class"
 # Pseudo-votes of each kind: a vote never seen on a class is rare there, not impossible.
 PRIOR = 0.1
 
-_SUM = 1e-6
+_SUM, _ROUNDED = 1e-6, 1e-3
+"""By how much probabilities may miss one: those of items are often written with few digits."""
 _LEVEL = 0.025
 _LEAST = 3
 _LEAST_LED = 5
@@ -85,13 +86,9 @@ def named(votes: WeakVotes, model: Any, data: Data | None = None) -> LabelModel:
         return majority(votes)
     if model == "dawid-skene":
         return dawid_skene(votes)
-    if not isinstance(model, str | Path):
-        return given(votes, model)
-    if not Path(model).exists():
-        raise InputError(
-            f"label model must be one of {', '.join(MODELS)} or a file, got {str(model)!r}"
-        )
-    return read_model(votes, str(model), data)
+    if isinstance(model, str | Path) and Path(model).exists():
+        return read_model(votes, str(model), data)
+    return given(votes, model)
 
 
 def majority(votes: WeakVotes) -> LabelModel:
@@ -292,29 +289,39 @@ def given(votes: WeakVotes, source: Any, *, name: str = "given") -> LabelModel:
     for j, column in enumerate(votes.weak):
         asked[:, votes.asked.index(column)] = np.append(votes.order, ABSTAINED)[votes.votes[:, j]]
     law = np.asarray(ask(asked), dtype=np.float64)
-    if law.shape != (len(votes.votes), len(votes.classes)):
-        raise InputError(
-            f"label model {name!r} gave shape {law.shape} for {len(votes.votes)} patterns and"
-            f" {len(votes.classes)} classes"
-        )
+    _check_shape(law, (len(votes.votes), len(votes.classes)), name)
+    return _brought(votes, law, name)
+
+
+def _brought(votes: WeakVotes, law: FloatArray, name: str) -> LabelModel:
+    """Return what a caller brought as a label model; classes are those of the panel."""
     return LabelModel(
         name=name,
         rests_on=f"the label model {name} is right",
-        law=_checked(law[:, votes.order], name),
+        law=_checked(law[:, votes.order], name, _SUM),
     )
 
 
-def _checked(law: FloatArray, name: str) -> FloatArray:
+def _check_shape(law: FloatArray, shape: tuple[int, int], name: str) -> None:
+    if law.shape != shape:
+        raise InputError(
+            f"label model {name} has shape {law.shape}, and {shape} is needed: one row per item in"
+            " the order of the table (or an item column to join by), and one column per class"
+        )
+
+
+def _checked(law: FloatArray, name: str, slack: float) -> FloatArray:
     """Return probabilities that sum to one; rows of NaN stay."""
     said = known_rows(law)
-    if np.isfinite(law[~said]).any():
-        raise InputError(f"label model {name!r} gives some classes of a row NaN: give all or none")
-    wrong = (np.abs(law[said].sum(axis=1) - 1) > _SUM) | (law[said] < -_SUM).any(axis=1)
+    total = np.where(said, np.nan_to_num(law).sum(axis=1), 1.0)
+    partly = ~said & np.isfinite(law).any(axis=1)
+    wrong = (np.abs(total - 1) > slack) | (law < -slack).any(axis=1) | partly
     if wrong.any():
-        row = law[said][int(wrong.argmax())]
+        row = int(wrong.argmax())
         raise InputError(
-            f"label model {name!r}: P(Y | z) is {row.round(4).tolist()}, which sums to"
-            f" {row.sum():.6g}: probabilities must be at least 0 and sum to 1"
+            f"label model {name}, row {row + 1}: {law[row].round(4).tolist()} are not"
+            " probabilities: they must be at least 0, sum to 1, and be there for all classes or"
+            " for none"
         )
     clean = np.clip(law, 0, 1)
     clean[said] /= clean[said].sum(axis=1, keepdims=True)
@@ -357,19 +364,13 @@ def read_model(votes: WeakVotes, path: str, data: Data | None) -> LabelModel:
             if item is not None and data is not None:
                 read = read[_joined([row[-1] for row in rows], data.cells(item)[item], item, path)]
             law = _of_items(votes, read, path, data)
-    return LabelModel(
-        name=path,
-        rests_on=f"the label model {path} is right",
-        law=_checked(law[:, votes.order], path),
-    )
+    return _brought(votes, law, path)
 
 
 def _of_patterns(
     votes: WeakVotes, cells: Sequence[Sequence[Any]], law: FloatArray, path: str
 ) -> FloatArray:
     """Look up the law of every pattern of votes; NaN where the file has none."""
-    if not cells:
-        raise InputError(f"{path} has no rows: a label model needs one row per pattern of votes")
     read = np.array([[_class(cell, votes.classes, path) for cell in row] for row in cells])
     # A weak label that never votes here is matched by the rows in which it is silent.
     silent = [j for j, name in enumerate(votes.asked) if name not in votes.weak]
@@ -392,19 +393,8 @@ def _of_items(votes: WeakVotes, law: FloatArray, path: str, data: Data | None) -
         raise InputError(
             f"{path} has one row per item, and a saved tally has no items: give the table itself"
         )
-    if law.shape != (data.n_rows, len(votes.classes)):
-        raise InputError(
-            f"{path} has shape {law.shape}, and the table has {data.n_rows:,} rows and"
-            f" {len(votes.classes)} classes: give one row per item, in the same order, or an item"
-            " column to join by"
-        )
-    fine = (law >= -_SUM).all(axis=1) & (np.abs(law.sum(axis=1) - 1) <= 1e-3)
-    if not fine.all():
-        first = int(fine.argmin())
-        raise InputError(
-            f"{path}, row {first + 1}: {law[first].round(4).tolist()} are not probabilities:"
-            " they must be at least 0 and sum to 1"
-        )
+    _check_shape(law, (data.n_rows, len(votes.classes)), path)
+    law = _checked(law, path, _ROUNDED)
     place = votes.rows(data)
     sums = np.zeros((len(votes.votes), law.shape[1]))
     np.add.at(sums, place, law)
@@ -425,11 +415,11 @@ def _column(label: str, columns: Sequence[str], path: str, weak: tuple[str, ...]
 def _joined(have: list[Any], want: list[Any], item: str, path: str) -> list[int]:
     """Return the row of the file for each item of the data."""
     place = {str(name): i for i, name in enumerate(have)}
-    if len(place) < len(have):
-        raise InputError(f"{path} names an item of {item!r} twice: keep one row per item")
     lacking = [name for name in want if str(name) not in place]
-    if lacking:
-        raise InputError(f"{path} has no row for the item {lacking[0]!r} of column {item!r}")
+    twice = len(place) < len(have)
+    if lacking or twice:
+        wrong = "two for one of them" if twice else f"none for {lacking[0]!r}"
+        raise InputError(f"{path} must have one row per item of column {item!r}: it has {wrong}")
     return [place[str(name)] for name in want]
 
 

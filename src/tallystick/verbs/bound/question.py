@@ -165,7 +165,7 @@ def demo(rng: Rng) -> Demo:
 # The rows that a classifier got wrong; without labels, those where weak labels contradict it.
 
 
-def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
+def cases_of(result: Result, data: Data) -> Cases | None:
     """Return the rows behind the answer about the first classifier, the clearest first."""
     del result
     if isinstance(data.held, Tally) or not data.roles.prediction or data.n_rows > MOST_ROWS:
@@ -173,17 +173,15 @@ def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
     chosen, truth, weak = data.roles.prediction[0], data.roles.truth, data.roles.weak
     labels = data.label_lists(chosen, *weak, *([truth] if truth else []))
     if truth is not None and any(label is not None for label in labels[truth]):
-        return _wrong(data, labels, chosen, truth, texts=texts)
-    return _contradicted(data, labels, chosen, weak, texts=texts)
+        return _wrong(data, labels, chosen, truth)
+    return _contradicted(data, labels, chosen, weak)
 
 
 def _cast(labels: Mapping[str, Sequence[Any]], names: Sequence[str], row: int) -> dict[str, str]:
     return {name: str(labels[name][row]) for name in names if labels[name][row] is not None}
 
 
-def _wrong(
-    data: Data, labels: Mapping[str, Sequence[Any]], chosen: str, truth: str, *, texts: bool
-) -> Cases:
+def _wrong(data: Data, labels: Mapping[str, Sequence[Any]], chosen: str, truth: str) -> Cases:
     """List the labelled rows that the classifier gets wrong, by kind of error."""
     found, labelled = [], 0
     for row, (said, true) in enumerate(zip(labels[chosen], labels[truth], strict=True)):
@@ -201,7 +199,7 @@ def _wrong(
                 )
             )
     line = f"{chosen} is wrong on {len(found):,} of {labelled:,} labelled rows."
-    return gather(data, found, title="Items", line=line, texts=texts)
+    return gather(data, found, title="Items", line=line)
 
 
 def _contradicted(
@@ -209,8 +207,6 @@ def _contradicted(
     labels: Mapping[str, Sequence[Any]],
     chosen: str,
     weak: Sequence[str],
-    *,
-    texts: bool,
 ) -> Cases:
     """List the rows on which most weak labels that vote say something else."""
     found, voted = [], 0
@@ -239,7 +235,7 @@ def _contradicted(
         f"Most weak labels disagree with {chosen} on {len(found):,} of {voted:,} rows with a vote:"
         " look at these first."
     )
-    return gather(data, [one for _, one in found], title="Items", line=line, texts=texts)
+    return gather(data, [one for _, one in found], title="Items", line=line)
 
 
 # Which of two classes is the positive one, where nobody says so.

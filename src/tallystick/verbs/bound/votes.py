@@ -79,7 +79,7 @@ class WeakVotes:
         >>> votes.classes, votes.counts(0).tolist()
         ((1, 0), [[1, 0], [1, 0], [1, 0], [0, 1]])
         """
-        _refuse_odd_columns(tally, [*weak, *predictions, *([truth] if truth else [])], weak)
+        _refuse_odd_columns(tally, [*weak, *predictions, *([truth] if truth else [])])
         speaking = sorted(name for name in weak if _speaks(tally, name))
         if not speaking:
             raise InputError(
@@ -231,26 +231,19 @@ def _speaks(tally: Tally, name: str) -> bool:
     return any(tally.labels[name][code] is not None for code in seen)
 
 
-def _refuse_odd_columns(tally: Tally, columns: list[str], weak: Sequence[str]) -> None:
+def _refuse_odd_columns(tally: Tally, columns: list[str]) -> None:
     """Refuse counts and columns that make no table of weak votes."""
     if (tally.counts != np.rint(tally.counts)).any():
         raise InputError(
             "this tally holds weights that are not whole numbers, and a bound counts rows: count"
             " the rows without weights"
         )
-    if tally.n == 0:
-        raise InputError("the tally is empty: there is nothing to bound")
-    if not weak:
-        raise InputError("weak must name at least one column of weak votes")
     twice = [name for name in columns if columns.count(name) > 1]
     if twice:
         raise InputError(
             f"column {twice[0]!r} has two roles: name different columns for the weak labels, the"
             " prediction and the truth"
         )
-    for name in columns:
-        if name not in tally.names:
-            raise InputError(f"the tally has no column {name!r}: it has {', '.join(tally.names)}")
 
 
 def _refuse_blanks(panel: Panel, predictions: Sequence[str], truth: str | None) -> None:
@@ -263,12 +256,10 @@ def _refuse_blanks(panel: Panel, predictions: Sequence[str], truth: str | None) 
             )
     if truth is None:
         return
-    if not panel.n_labels:
-        raise InputError(f"the column of truth {truth!r} is blank on every row: leave it out")
     if panel.n_labels < _LEAST_LABELS:
         raise InputError(
-            f"the column of truth {truth!r} has 1 label, which says nothing: label more rows,"
-            " 30 or more to be of use, or leave it out"
+            f"the column of truth {truth!r} has {panel.n_labels} labels, which say nothing: label"
+            " more rows, 30 or more to be of use, or leave it out"
         )
 
 

@@ -141,11 +141,11 @@ def labelling(data: Data, question: CompareQuestion, *strata: Any) -> Any:
     return task_of(data, question, *strata)
 
 
-def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
+def cases_of(result: Result, data: Data) -> Cases | None:
     """Return the items behind the answer, for the page."""
     from tallystick.verbs.compare.labels import cases_of as found
 
-    return found(result, data, texts=texts)
+    return found(result, data)
 
 
 CAPABILITY: Capability[Any] = Capability(

@@ -246,7 +246,7 @@ def _among(
 # Items: those on which the two best models differ, and those to label next.
 
 
-def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
+def cases_of(result: Result, data: Data) -> Cases | None:
     """Return the items that exactly one of the two best models gets right.
 
     None where single items say nothing: scores instead of answers, a saved tally, or a source in
@@ -289,7 +289,7 @@ def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
         f"{top.a} and {top.b} differ on {len(found):,} items: {ours[0]:,} only {top.a} gets right,"
         f" {ours[1]:,} only {top.b}."
     )
-    return gather(data, found, title="Items", line=line, texts=texts)
+    return gather(data, found, title="Items", line=line)
 
 
 # What to label in order to compare models: only items on which they disagree.

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tallystick._rng import Rng, as_rng
-from tallystick.errors import InputError
 from tallystick.table import Data, Demo, Question, option, options_of
 from tallystick.table.capability import draw_answers, draw_truth
 from tallystick.verbs.dynamic.columns import Columns, columns_of
@@ -17,8 +16,6 @@ MOST_ROUNDS = 200
 
 _USUAL = options_of(Question)
 _ROUNDS = f"Rounds of the path, up to {MOST_ROUNDS}."
-_MOST_CELLS = 2_000_000_000
-"""Rollouts x rounds x items that a simulation takes: some minutes of one core."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,17 +54,7 @@ class SimulateQuestion(_Quiet):
         choices=("random", "worst", "theorem-3.5", "theorem-4.2"),
     )
     seed: Rng = option(0, _USUAL["seed"].help, low=0)
-    items: int = option(800, "Items of the population.", low=1, high=100_000)
-    rollouts: int = option(1000, "How often to simulate.", low=1)
-
-    def check_work(self, rounds: int) -> None:
-        """Refuse a simulation that would take hours, naming what to lower."""
-        if self.rollouts * rounds * self.items > _MOST_CELLS:
-            most = max(1, _MOST_CELLS // (rounds * self.items))
-            raise InputError(
-                f"{self.rollouts:,} rollouts of {rounds} rounds over {self.items:,} items would"
-                f" take too long: lower --items or --rounds, or take at most {most:,} --rollouts"
-            )
+    rollouts: int = option(1000, "How often to simulate.", low=1, high=10_000)
 
 
 @dataclass(frozen=True, kw_only=True)

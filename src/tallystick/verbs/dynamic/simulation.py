@@ -351,20 +351,22 @@ def theory_answer(_: None, question: TheoryQuestion) -> DynamicResult:
     return theory(question.epsilon, rounds=question.rounds)
 
 
+ITEMS = 800
+"""Items of a simulated population."""
+
+
 def simulate_answer(_: None, question: SimulateQuestion) -> DynamicResult:
     """Simulate what the question describes."""
     checked_epsilon(question.epsilon)
     deep = question.design == "hierarchical"
     design = hierarchical() if deep else path(question.rounds)
     if question.learner == "random":
-        question.check_work(design.rounds)
-        if question.epsilon < 1 / question.items:
+        if question.epsilon < 1 / ITEMS:
             raise InputError(
-                f"an item of {question.items} weighs {1 / question.items:.3g}, more than a model"
-                f" may get wrong (--epsilon {question.epsilon:g}): it could never err, so take more"
-                " items (--items)"
+                f"epsilon must be at least {1 / ITEMS:g}, one of {ITEMS} items, or no model could"
+                f" ever err; got {question.epsilon:g}"
             )
-        population = Population.uniform(question.items)
+        population = Population.uniform(ITEMS)
         learner: Learner = RandomErrors(question.epsilon)
         rollouts = question.rollouts
     else:
@@ -376,8 +378,6 @@ def simulate_answer(_: None, question: SimulateQuestion) -> DynamicResult:
 
 def _construction(question: SimulateQuestion, deep: bool) -> tuple[Population, Learner]:
     """Return the population and the error sets of the worst case, or of a theorem."""
-    if question.items != SimulateQuestion.items:
-        raise InputError(f"--learner {question.learner} brings its own population: drop --items")
     if deep != (question.learner == "theorem-4.2"):
         wanted = "path" if deep else "hierarchical"
         raise InputError(f"--learner {question.learner} is about --design {wanted}")

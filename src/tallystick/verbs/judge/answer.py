@@ -39,7 +39,7 @@ from tallystick.verbs.judge.models import dawid_skene, independent, majority
 from tallystick.verbs.judge.question import GRADING, JudgeQuestion, demo
 from tallystick.verbs.judge.result import JudgeResult
 from tallystick.verbs.judge.sessions import from_session, labelling
-from tallystick.verbs.judge.verdict import LEFT_ASIDE, SUMS_OF_WEIGHTS
+from tallystick.verbs.judge.verdict import LEFT_ASIDE
 from tallystick.verbs.judge.windows import evaluate_windows, with_windows
 
 
@@ -67,17 +67,11 @@ def evaluate(source: Any, **options: Any) -> JudgeResult:
 
 def answer(data: Data, question: JudgeQuestion) -> Result:
     """Answer from data that was read."""
-    if question.certified and data.roles.truth is None:
-        raise InputError(
-            "certified makes intervals from labels exact: name the column of true labels (--truth)"
-        )
-    if data.session and not question.certified and random_sample(data.session):
+    if data.session and random_sample(data.session):
         data = replace(data, session=None)  # labels like any others
     if data.session is not None and question.method == "evaluate":
         return from_session(data, question)
     result = ask(data, question)
-    if isinstance(data.held, Tally) and data.held.weighted:
-        result = replace(result, assumptions=(*result.assumptions, SUMS_OF_WEIGHTS))
     if not isinstance(result, JudgeResult):
         return result
     if question.window is not None:
@@ -104,7 +98,7 @@ def ask(data: Data, question: JudgeQuestion) -> Result:
         panel = panel.blind
     ranges, known = question.ranges(), question.known_accuracies()
     whole: dict[str, Any] = {"alpha": question.alpha, "rng": question.seed, "truth": truth}
-    whole |= {"certified": question.certified, "population": question.population}
+    whole["population"] = question.population
     methods: dict[str, tuple[Callable[..., JudgeResult], dict[str, Any]]] = {
         "evaluate": (grade, {"prevalence": ranges, "known": known, **whole}),
         "majority": (majority, {}),
@@ -211,7 +205,7 @@ def _numbered(order: list[int], rows: int) -> list[int | None]:
     return found
 
 
-def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
+def cases_of(result: Result, data: Data) -> Cases | None:
     """Return labelled items that at least one judge got wrong, those most got wrong first; without
     labels, those on which they are most divided.
     """
@@ -240,7 +234,7 @@ def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
             f"At least one judge is wrong on {len(listed):,} of {labelled:,} labelled items,"
             f" most judges on {most:,}."
         )
-    return gather(data, listed, title="Items", line=line, texts=texts)
+    return gather(data, listed, title="Items", line=line)
 
 
 def _wrong(row: int, votes: Sequence[tuple[str, Any]], true: Any) -> tuple[float, Found] | None:

@@ -9,7 +9,6 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallystick._rng import Rng
 from tallystick.errors import InputError
@@ -17,10 +16,8 @@ from tallystick.papers.noisy_judges import majority_shares
 from tallystick.results import Interval, Unknown
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.few_labels import FewLabels, accuracies, prevalences
-from tallystick.stats.intervals import Intervals
-from tallystick.stats.label_rates import poststratified_ratio
+from tallystick.stats.label_rates import LabelRates, poststratified_ratio
 from tallystick.stats.latent_checks import CROWD
-from tallystick.stats.urns import hypergeometric, hypergeometric_strata, hypergeometric_subgroup
 from tallystick.table.panel import Floats, Ints, Panel
 from tallystick.verbs.judge.agreement import grades_of
 from tallystick.verbs.judge.label_free import with_answers
@@ -62,7 +59,6 @@ def label_scores(
     prevalence: Ranges | None = None,
     alpha: float = 0.05,
     population: Population | None = None,
-    certified: bool = False,
     posterior: Floats | None = None,
     rng: Rng = 0,
 ) -> JudgeResult:
@@ -80,11 +76,11 @@ def label_scores(
         Votes, and the truth of some items.
     prevalence
         Label to a range; it narrows what logic allows, nothing else.
-    alpha, population, certified
+    alpha, population
         As in `grade`.
     posterior
         What the votes say of each pattern of the blind panel (patterns x labels): it sorts items
-        into strata for the rates by label and for exact intervals. None: shares of the vote.
+        into cells for the rates by label. None: shares of the vote.
     rng
         For the draws behind all pairs.
     """
@@ -93,13 +89,9 @@ def label_scores(
         raise InputError(
             "truth: not one item has a true label; give some, or use dawid_skene or logical"
         )
-    if certified and population == "new":
-        raise InputError("certified intervals are for these items: use population='these'")
-    if certified and panel.weight is not None:
-        raise InputError("certified intervals count items: leave out --weight, or --certified")
     graded = panel.counts[panel.known] @ (panel.codes[panel.known] >= 0)
     every = bool((graded == panel.voted).all())
-    whom: Population = population or ("new" if every and not certified else "these")
+    whom: Population = population or ("new" if every else "these")
 
     # The headline: how often each judge is right, or on grades how near it comes.
     columns: dict[str, Any] = {"counts": panel.counts, "weight": panel.weight}
@@ -110,7 +102,7 @@ def label_scores(
         None if grades is None else accuracies(panel.codes, panel.truth, grades=grades, **columns)
     )
     means = found.means(alpha=alpha)
-    shares = _prevalence(panel, whom, alpha, certified)
+    shares = _prevalence(panel, whom, alpha)
     scores = [
         _score(panel, j, float(means.estimate[j]), means.interval[j])
         for j in range(len(panel.names))
@@ -118,14 +110,10 @@ def label_scores(
     if near is not None and grades is not None:
         scores = _with_distance(scores, near, max(grades) - min(grades), alpha)
 
-    # Rates by label and exact intervals count items.
+    # Rates by label count items.
     if panel.weight is None:
-        chosen = _chosen(panel, posterior)
-        if certified:
-            exact = hypergeometric_strata(*strata(panel, chosen)[::-1], alpha=alpha)
-            scores = [replace(one, interval=exact[j]) for j, one in enumerate(scores)]
         logic = Logic.of(panel, check_ranges(prevalence, panel))
-        rates = _rates(panel, chosen, alpha, certified, whom)
+        rates = _rates(panel, _chosen(panel, posterior), alpha, whom)
         scores = _with_rates(scores, panel, rates, (logic, shares))
     scores = [with_answers(one, panel, j) for j, one in enumerate(scores)]
 
@@ -147,7 +135,7 @@ def label_scores(
             *((NEVER_RIGHT,) if panel.extras else ()),
             *((grades_in_order(min(grades), max(grades)),) if grades is not None else ()),
         ),
-        method="labels, certified" if certified else "labels",
+        method="labels",
         judges=tuple(scores),
         prevalence=shares,
         n_labels=n_labels,
@@ -188,9 +176,7 @@ def _with_distance(
     return found
 
 
-def _prevalence(
-    panel: Panel, population: Population, alpha: float, certified: bool
-) -> dict[str, Share]:
+def _prevalence(panel: Panel, population: Population, alpha: float) -> dict[str, Share]:
     """Return the share of each label: the score of "the truth is this label"."""
     fits = prevalences(
         panel.codes,
@@ -201,13 +187,9 @@ def _prevalence(
         population=population,
     )
     found = {}
-    for c, (key, fit) in enumerate(zip(panel.keys, fits, strict=True)):
+    for key, fit in zip(panel.keys, fits, strict=True):
         means = fit.means(alpha=alpha)
-        interval = means.interval[0]
-        if certified:
-            true = int(panel.counts @ (panel.truth == c))
-            interval = hypergeometric(true, panel.n_labels, round(panel.n), alpha=alpha)
-        found[key] = Share(estimate=float(means.estimate[0]), interval=interval)
+        found[key] = Share(estimate=float(means.estimate[0]), interval=means.interval[0])
     return found
 
 
@@ -223,52 +205,13 @@ def _chosen(panel: Panel, posterior: Floats | None) -> Ints:
     return np.asarray(voted_for[panel.place])
 
 
-def strata(panel: Panel, chosen: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return judges x 2 (agrees with the consensus, differs): items, labelled ones, labelled and
-    right ones.
-    """
-    known, voted = panel.known[:, None], panel.codes >= 0
-    agree = panel.codes == chosen[:, None]
-    right = (panel.codes == panel.truth[:, None]) & known
-
-    def counted(where: NDArray[np.bool_]) -> Ints:
-        cells = (where & agree, where & ~agree)
-        return np.stack([panel.counts @ cell for cell in cells], axis=1).astype(np.int64)
-
-    return counted(voted), counted(voted & known), counted(voted & right)
-
-
-@dataclass(frozen=True, eq=False)
-class _Rate:
-    """Rates of all judges on one label, and how many of the items they saw are of it."""
-
-    estimate: Floats
-    interval: Intervals
-    items: Floats
-
-
-def _rates(
-    panel: Panel, chosen: Ints, alpha: float, certified: bool, population: Population
-) -> list[_Rate]:
+def _rates(panel: Panel, chosen: Ints, alpha: float, population: Population) -> list[LabelRates]:
     """Return the share of right votes on each label, judge by judge."""
-    found = []
     inside = np.array([True, True, False, False])
-    for sizes, labelled, hits in label_cells(panel, chosen):
-        one = poststratified_ratio(
-            sizes, labelled, hits, inside=inside, alpha=alpha, population=population
-        )
-        interval = one.interval
-        if certified:
-            right, every = hits[:, :2].sum(axis=1), hits.sum(axis=1)
-            whole = labelled.sum(axis=1), sizes.sum(axis=1)
-            ends = [
-                hypergeometric_subgroup(*row, alpha=alpha)
-                for row in zip(right, every, *whole, strict=True)
-            ]
-            low, high = (np.array([end(one) for one in ends]) for end in (min, max))
-            interval = Intervals(low, high, level=1 - alpha, guarantee="exact")
-        found.append(_Rate(one.estimate, interval, one.items))
-    return found
+    return [
+        poststratified_ratio(*cells, inside=inside, alpha=alpha, population=population)
+        for cells in label_cells(panel, chosen)
+    ]
 
 
 def label_cells(panel: Panel, chosen: Ints) -> list[tuple[Ints, Ints, Ints]]:
@@ -314,7 +257,7 @@ def label_cells(panel: Panel, chosen: Ints) -> list[tuple[Ints, Ints, Ints]]:
 def _with_rates(
     scores: Sequence[JudgeScore],
     panel: Panel,
-    rates: Sequence[_Rate],
+    rates: Sequence[LabelRates],
     beside: tuple[Logic, dict[str, Share]],
 ) -> list[JudgeScore]:
     """Add the rates by label, such that accuracy is their mean, and what logic allows."""

@@ -69,7 +69,6 @@ def grade(
     known: Known | None = None,
     alpha: float = 0.05,
     population: Population | None = None,
-    certified: bool = False,
     rng: Rng = 0,
 ) -> JudgeResult:
     """Grade judges by the strongest thing that the table allows.
@@ -94,8 +93,6 @@ def grade(
         One minus the level.
     population
         With labels: ``these`` items or ``new`` ones. None: these, and new once all are labelled.
-    certified
-        Exact intervals from labels instead of approximate, shorter ones.
     rng
         For the refits that test the model, and for the part of a large table that models see.
 
@@ -122,7 +119,6 @@ def grade(
             prevalence=prevalence,
             alpha=alpha,
             population=population,
-            certified=certified,
             posterior=_consensus(found, blind),
             rng=rng,
         )

@@ -40,7 +40,6 @@ from tallystick.verbs.judge.result import (
 )
 from tallystick.verbs.judge.verdict import (
     ALWAYS_LOOKS_RIGHT,
-    BETTER,
     BETTER_THAN_CHANCE,
     INDEPENDENCE,
     MAJORITY,
@@ -50,20 +49,20 @@ from tallystick.verbs.judge.verdict import (
     SHARED_BIAS,
     as_stated,
     failed_trios,
-    few_for_majority,
     hardly_better,
     known_judges,
     logic_needs_range,
     of_baseline,
     picked_by,
     range_contradicted,
-    tied_items,
     trios_contradict,
 )
 
 _FAILED = get_args(TrioStatus)[1:]
 _MOST_ROOTS = 20
 _HARDLY = 0.05
+_FAR = 0.05
+"""A share without an interval that is so far outside a given range contradicts it."""
 _SLACK = 1e-9
 _SEEN = 1e-6
 """Items of a label below which its rate rests on nothing."""
@@ -102,20 +101,14 @@ def majority(
     whole = mass.sum(axis=1)
     overall = np.divide(right.sum(axis=1), whole, out=empty[:, 0].copy(), where=whole > 0)
     shares = majority_shares(panel.codes, n_labels=panel.n_classes)
-    said = (panel.codes >= 0).any(axis=1)
-    total = float(panel.counts[said].sum())
-    tied = float(panel.counts @ (said & (shares.max(axis=1) < 1)))
-
-    warnings = [ALWAYS_LOOKS_RIGHT]
-    warnings += [tied_items(tied, total)] if tied else []
-    warnings += [few_for_majority(len(panel.names))] if len(panel.names) < 3 else []
+    total = float(panel.counts[(panel.codes >= 0).any(axis=1)].sum())
     scores = _scores(panel, overall, rates, "no majority where {} votes")
     return JudgeResult(
         verdict=of_baseline(scores, "the majority were always right", "Nothing here tests that."),
         decision="undecided",
         n_items=round(panel.n),
         assumptions=(MAJORITY,),
-        warnings=tuple(warnings),
+        warnings=(ALWAYS_LOOKS_RIGHT,),
         method="majority",
         judges=scores,
         prevalence=_prevalence(panel, panel.counts @ shares / total),
@@ -227,7 +220,10 @@ def independent(
         verdict=of_baseline(scores, "errors were independent", doubt),
         decision="undecided",
         n_items=round(panel.n),
-        assumptions=(INDEPENDENCE, BETTER if first is None else picked_by(prevalence or {})),
+        assumptions=(
+            INDEPENDENCE,
+            BETTER_THAN_CHANCE if first is None else picked_by(prevalence or {}),
+        ),
         warnings=(SHARED_BIAS,),
         method="independent",
         judges=scores,
@@ -281,14 +277,17 @@ def held_to_range(result: JudgeResult, panel: Panel, prevalence: Ranges | None) 
     """Return *result* with an alarm and a warning for every label whose share contradicts its given
     range.
 
-    It contradicts if its interval misses the range, or its estimate does and there is no interval.
+    It contradicts if its interval misses the range, or its estimate does by far and there is no
+    interval.
     """
     alarms = []
     for c, (low, high) in check_ranges(prevalence, panel).items():
         share = result.prevalence.get(panel.keys[c])
         if share is None or not isinstance(share.estimate, float):
             continue
-        ends = share.interval if isinstance(share.interval, Interval) else (share.estimate,) * 2
+        ends: tuple[float, ...] = (share.estimate - _FAR, share.estimate + _FAR)
+        if isinstance(share.interval, Interval):
+            ends = tuple(share.interval)
         if max(ends) < low - _SLACK or min(ends) > high + _SLACK:
             alarms.append(range_contradicted(panel.keys[c], (low, high), result.method, share))
     return replace(

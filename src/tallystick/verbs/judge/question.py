@@ -31,7 +31,6 @@ METHODS = (*GRADING, "position-bias", "self-consistency")
 _USES: Mapping[str, tuple[str, ...]] = {
     "prevalence": ("evaluate", "independent", "logical"),
     "known": ("evaluate", "dawid-skene"),
-    "certified": ("evaluate",),
     "population": ("evaluate",),
     "recorded": ("position-bias",),
 }
@@ -58,9 +57,6 @@ class JudgeQuestion(Question):
     )
     known: Path | Known | None = option(
         None, "JSON file with the accuracy of judges that you know: {judge: {label: accuracy}}."
-    )
-    certified: bool = option(
-        False, "Exact intervals from labels instead of shorter approximate ones."
     )
     population: str | None = option(
         None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 
 import numpy as np
@@ -23,7 +22,6 @@ from tallystick.sampling.tasks import (
 from tallystick.sampling.votes import Floats, Ints, coded_votes
 from tallystick.table import Data
 from tallystick.table.data import RowPatterns
-from tallystick.table.session import Session
 from tallystick.verbs.judge.few_labels import Leader, leader
 from tallystick.verbs.judge.question import JudgeQuestion
 from tallystick.verbs.judge.result import JudgeResult, JudgeScore, LabelScore, Share
@@ -73,7 +71,7 @@ def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
         basis=f"{100 * (1 - question.alpha):g}% intervals, approximate, from {count(read.n)}"
         " labels that were drawn by label.",
         decision="decided" if settled else "undecided",
-        needed=None if settled else Needed(None, _more(session)),
+        needed=None if settled else Needed(None, "labels on items that label draws"),
         n_items=int(task.rows.shape[0]),
         assumptions=(DESIGN,),
         warnings=_warnings(read, apart.n),
@@ -85,11 +83,6 @@ def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
         leader=None if best is None else best.name,
         rivals=() if best is None else best.rivals,
     )
-
-
-def _more(session: Session) -> str:
-    path = shlex.quote(session.path)
-    return f"labels: tallystick label --session {path} --next 20 --out batch.csv"
 
 
 def _score(

@@ -49,7 +49,6 @@ INDEPENDENCE = "judges err independently given the true label"
 MAJORITY = "the majority is right on every item"
 RANDOM = "labelled items were drawn at random, whatever their votes"
 NEW_SAMPLE = "items are a random sample of those that matter"
-SUMS_OF_WEIGHTS = "the tally holds sums of weights, so n_items is their total and no number of rows"
 SHARED_BIAS = (
     "a bias that all judges share leaves no trace in their votes: no label-free method can see it"
 )
@@ -70,7 +69,6 @@ NOT_CALIBRATED = Unknown(
     " its calibration error was 12 points on average and 28 at worst"
 )
 GIVEN_RANGE = "the prevalence lies in the given range"
-BETTER = "judges are better than chance taken together (the other point is its mirror)"
 BETTER_THAN_CHANCE = "the judges, taken together, are better than chance"
 MISSING_SAY_NOTHING = "a vote is not missing because it would be right or wrong"
 NEVER_RIGHT = "votes that can never be true count as votes, and as not right"
@@ -432,19 +430,6 @@ def logic_needs_range(alarm: Alarm) -> str:
     return f"{alarm.proves}; bounds by logic hold only if the range is right"
 
 
-def tied_items(tied: float, total: float) -> str:
-    """Warn of items without a clear majority."""
-    return (
-        f"{count(round(tied))} of {count(round(total))} items are tied: each tied label counts in"
-        " equal parts"
-    )
-
-
-def few_for_majority(judges: int) -> str:
-    """Warn of a majority of one or two."""
-    return f"{in_words(judges)} judge(s) have no majority worth the name: three are the least"
-
-
 def hardly_better(mean: float) -> str:
     """Warn of judges that are hardly better than chance."""
     return (
@@ -545,25 +530,13 @@ def share_lines(result: JudgeResult) -> list[str]:
 
 
 def label_lines(result: JudgeResult) -> list[str]:
-    """Say how many more labels would help, and what those there are worth."""
-    forecast = result.labels_needed
-    if forecast is None or not forecast.left:
-        return []
-    parts = []
-    if forecast.precision:
-        parts.append(f"about {count(forecast.precision)} more give each judge ± 5 points")
-    elif result.n_labels:
-        parts.append("every judge is known to ± 5 points")
-    if forecast.leader:
-        parts.append(
-            f"about {count(forecast.leader)} more tell the leader"
-            if forecast.enough
-            else f"all {count(forecast.left)} that are left may be too few to tell the leader"
+    """Say how many more labels make every judge sure, and what those there are worth."""
+    forecast, lines = result.labels_needed, list[str]()
+    if forecast is not None and forecast.left and forecast.precision:
+        lines.append(
+            f"About {count(forecast.precision)} more labels give each judge ± 5 points;"
+            f" {count(forecast.left)} items are unlabelled."
         )
-    elif forecast.leader is None and result.rivals:
-        parts.append("no forecast says how many tell the leader")
-    told = "; ".join(parts)
-    lines = [f"Labels: {told}. {count(forecast.left)} items are unlabelled."] if parts else []
     worth = result.labels_worth
     if isinstance(worth, float) and worth > 1.05 * result.n_labels > 0:
         lines.append(

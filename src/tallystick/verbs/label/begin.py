@@ -294,8 +294,9 @@ def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
 
 def given_to(head: SessionHead, part: str) -> dict[str, Any]:
     """Return what a session was begun with: options of *reading*, or *fields* of its question."""
-    given = head.options[part].items()
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in given}
+    # Sessions of earlier versions name a shape, which every table shows by itself.
+    given = {name: value for name, value in head.options[part].items() if name != "shape"}
+    return {n: tuple(value) if isinstance(value, list) else value for n, value in given.items()}
 
 
 def _digest(strata: LabelStrata) -> str:
@@ -408,7 +409,7 @@ def _no_random_draw(task: LabelTask, units: Ints) -> str | None:
         counts=np.concatenate([all_of - own, own]),
     )
     found = label_doubt([look])
-    return None if found is None else f"{found.seen}. They are taken as labels of unknown origin"
+    return None if found is None else f"{found.shown}. They are taken as labels of unknown origin"
 
 
 _KNOWN = 10

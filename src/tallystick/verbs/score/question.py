@@ -248,7 +248,7 @@ def judged_outputs(rng: Rng) -> tuple[Demo, list[str]]:
 KIND, STRICT = "judges too kind", "judges too strict"
 
 
-def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
+def cases_of(result: Result, data: Data) -> Cases | None:
     """Return the outputs that people grade lower or higher than most judges.
 
     None where there is nothing to look at: no human grades, preferences, numbers instead of pass
@@ -295,4 +295,4 @@ def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
         f"{len(found):,} of the {outputs.n_labels:,} graded outputs where the person and most"
         f" judges differ: {kind:,} too kind, {len(found) - kind:,} too strict."
     )
-    return gather(data, found, title="Outputs", line=line, texts=texts)
+    return gather(data, found, title="Outputs", line=line)

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tallystick.clients import client_of, unread_warnings
+from tallystick.clients import client_columns, client_of, unread_warnings
 from tallystick.errors import AskError, FileError, InputError, NotIdentifiable, TallystickError
 from tallystick.results import (
     Gate,
@@ -63,7 +63,6 @@ from tallystick.verbs.shift.question import (
 )
 from tallystick.verbs.shift.read import (
     PreparedShift,
-    client_columns,
     prepare,
     rows_of,
     since,
@@ -430,7 +429,7 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     return {role: getattr(roles, role) for role in wanted}
 
 
-def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
+def cases_of(result: Result, data: Data) -> Cases | None:
     """Return the items that were asked and got another answer than before.
 
     None where the rows are not at hand, or where some were left out, so that places of items are
@@ -462,7 +461,7 @@ def cases_of(result: Result, data: Data, *, texts: bool = True) -> Cases | None:
     counts = [(kind, sum(one.kind == kind for one in found)) for kind in order]
     told = ", ".join(f"{n:,} {kind}" for kind, n in counts if n and kind != "changed")
     line = f"{len(found):,} of {len(table['new']):,} answers changed{': ' + told if told else ''}."
-    return gather(data, found, title="Items", line=line, texts=texts)
+    return gather(data, found, title="Items", line=line)
 
 
 def _kind(true: object, old: object, new: object) -> str:

@@ -269,13 +269,13 @@ def _needed(result: ShiftResult, asked: int) -> Needed | None:
 def warnings_of(*, joined: int, strata: int, unheard: Mapping[str, Unheard]) -> tuple[str, ...]:
     r"""Return the warnings of an assessment: what is not known, each kind with what it could hide.
 
-    >>> warnings_of(joined=0, strata=9, unheard={"cut": Unheard(answers=3, hides=.012)})[0][:55]
-    '3 replies were cut off at the token limit (--max-tokens'
+    >>> warnings_of(joined=0, strata=9, unheard={"cut": Unheard(answers=3, hides=.012)})[0][:62]
+    '3 replies were cut off at the token limit (max_tokens in --r'
     """
     words = {
         "failed": ("calls failed: they are missing, not wrong, and could hide", ""),
         "unread": ("answers may hold a label that was not read", _ALLOWED),
-        "cut": ("replies were cut off at the token limit (--max-tokens)", _ALLOWED),
+        "cut": ("replies were cut off at the token limit (max_tokens in --request)", _ALLOWED),
         "refused": ("answers declined to answer: they count as none of the labels", ""),
     }
     found = []
