@@ -91,7 +91,7 @@ def test_real_weak_labels_have_their_abstentions_missing(shared_data: Path) -> N
 
 @pytest.mark.parametrize("name", ["bound/youtube_minilm.npz", "dynamic/cifar10_60k_jpeg.npz"])
 def test_real_archives_are_refused_by_name(shared_data: Path, name: str) -> None:
-    with pytest.raises(FileError, match="is a zip archive"):
+    with pytest.raises(FileError, match="is a zip file"):
         scan(shared_data / name)
 
 

@@ -24,7 +24,7 @@ from tallystick.table.sources import resolve
         (["votes.csv", "*.csv"], "given twice"),
         ([], "no file was given"),
         (["-", "-"], "once only"),
-        ([3], "path, got int"),
+        ([3], "not the name of a file"),
         ("", "not the name of a file"),
         ("a\0b", "not the name of a file"),
     ],

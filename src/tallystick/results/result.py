@@ -122,13 +122,6 @@ class Result:
             raise InputError("a result needs a verdict")
 
     @property
-    def answer_line(self) -> str:
-        """The answer alone, for a list of several results; the verdict unless a result has a
-        shorter one.
-        """
-        return self.opening.answer
-
-    @property
     def opening(self) -> Sentences:
         """The verdict line by line, and what to do next."""
         opening = self.sentences or Sentences(answer=self.verdict)

@@ -562,15 +562,19 @@ def _shared_tasks(logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
     return [log for log in logs if log.task in shared], notes
 
 
+def _no_score(log: Log, metric: str) -> InputError:
+    return InputError(
+        f"{log.source} has no score {metric!r}: it has {listed(log.scores)} (--metric)"
+    )
+
+
 def _metric(logs: Sequence[Log], metric: str | None) -> str:
     common = [key for key in logs[0].scores if all(key in log.scores for log in logs)]
     if metric in common:
         return str(metric)
     lacking = next((log for log in logs if metric not in log.scores), logs[0])
     if metric is not None:
-        raise InputError(
-            f"{lacking.source} has no score {metric!r}: it has {listed(lacking.scores)} (--metric)"
-        )
+        raise _no_score(lacking, metric)
     if not common:
         other = next(log for log in logs if not set(log.scores) & set(logs[0].scores))
         raise InputError(
@@ -724,9 +728,7 @@ def log_outputs(source: Any, layout: Layout, given: Roles) -> tuple[Table, Roles
     kinds = ", ".join(dict.fromkeys(formats))
     word = "system" if systems == 1 else "systems"
     notes = [f"read as {kinds} logs: {systems} {word} on {items:,} items"]
-    lost = sum(log.unscored for log in logs)
-    if lost:
-        notes.append(f"{lost:,} samples failed and have no score")
+    notes += _failed(logs)
     table = replace(
         scan(pa.table(columns)),
         source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
@@ -751,10 +753,7 @@ def _judges(
         return given.judges
     if layout.metric is not None:
         if layout.metric not in scores:
-            raise InputError(
-                f"{logs[0].source} has no score {layout.metric!r}: it has {listed(scores)}"
-                " (--metric)"
-            )
+            raise _no_score(logs[0], layout.metric)
         return (layout.metric,)
     free = [name for name in distinct_scores(logs) if name != given.truth]
     if len(free) != 1:

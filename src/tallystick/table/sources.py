@@ -72,8 +72,6 @@ def resolve(
 
 
 def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
-    if not isinstance(one, str | Path):
-        raise InputError(f"a source must be a path, got {type(one).__name__}")
     text = str(one)
     if text == "-":
         return (_spool(sys.stdin.buffer if stdin is None else stdin, "standard input"),)
@@ -81,7 +79,8 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
         raise FileError(
             f"{text}: Tallystick reads local files only; download it first and name the copy"
         )
-    if not text or "\0" in text:
+    is_text = text.encode("utf-8", "replace").decode() == text and "\0" not in text
+    if not (isinstance(one, str | Path) and text and is_text):
         raise FileError(f"{text!r} is not the name of a file")
     path = Path(one).expanduser()
     try:
@@ -93,7 +92,7 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
         raise FileError(f"{text}: {error.strerror}") from error
     if glob.has_magic(text):
         matches = sorted(_matches(path))
-        files = tuple(_named(match, str(match)) for match in matches if match.is_file())
+        files = tuple(File(match, str(match)) for match in matches if match.is_file())
         if not files:
             raise FileError(f"no file matches {text!r}: check the folder and the ending")
         return files
@@ -104,27 +103,12 @@ def _file(path: Path, text: str) -> File:
     """Return a file as it is, and what comes through a pipe as a copy; refuse a device."""
     mode = path.stat().st_mode
     if stat.S_ISREG(mode):
-        return _named(path, text)
+        return File(path, text)
     # Such as <(zcat votes.csv.gz), which the shell calls /dev/fd/63: it can be read once only.
     if stat.S_ISFIFO(mode):
         with path.open("rb") as stream:
             return _spool(stream, text)
     raise FileError(f"{text} is a device or a socket, not a file: use - for standard input")
-
-
-def _named(path: Path, text: str) -> File:
-    """Return a file under a name that every reader can open and every message can show.
-
-    Names are bytes where they are not UTF-8: such a file is reached by a link in our own folder.
-    """
-    try:
-        text.encode("utf-8")
-        return File(path, text)
-    except UnicodeEncodeError:
-        shown = os.fsencode(text).decode("utf-8", "replace")
-        link = Path(tempfile.mkdtemp(dir=scratch())) / Path(shown).name
-        link.symlink_to(path.resolve())
-        return File(link, shown)
 
 
 def _matches(pattern: Path) -> Iterator[Path]:
@@ -404,7 +388,7 @@ take some 10 s, 10,000 took 100 s and more.
 """
 
 
-def check_names(header: Sequence[str], name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def check_names(header: Sequence[Any], name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return usable column names and notes on nameless ones; refuse duplicates and far too many."""
     if len(header) > MAX_COLUMNS:
         raise InputError(
@@ -415,6 +399,8 @@ def check_names(header: Sequence[str], name: str) -> tuple[tuple[str, ...], tupl
     notes = []
     names: list[str] = []
     for position, column in enumerate(header, start=1):
+        if not isinstance(column, str):
+            raise InputError(f"{name}: columns must be named by text, got {column!r}: rename them")
         if not column.strip():
             notes.append(f"{name}: column {position} has no name and is called 'column_{position}'")
             column = f"column_{position}"

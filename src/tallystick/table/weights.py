@@ -272,7 +272,7 @@ def without_copies(
     >>> rows = pa.table({"id": range(40), "gpt": [0, 1] * 20, "answer": ["a", "b", "c", "d"] * 10})
     >>> kept, notes = without_copies(scan(pa.concat_tables([rows, rows[:8]])), Roles(), ())
     >>> kept.query("select count(*) from rows"), notes
-    ([(40,)], ("8 rows are copies of another row with the same 'id': each is counted once",))
+    ([(40,)], ("copies of other rows with the same 'id', left out: 8",))
     """
     if roles.weight is not None:
         return table, ()
@@ -297,9 +297,7 @@ def without_copies(
             f"select {every} from (select *, row_number() over () as place_ from rows)"
             f" qualify row_number() over (partition by {every} order by place_) = 1 order by place_"
         )
-        copies = rows - different
-        what = "1 row is a copy" if copies == 1 else f"{copies:,} rows are copies"
-        note = f"{what} of another row with the same {name!r}: each is counted once"
+        note = f"copies of other rows with the same {name!r}, left out: {rows - different:,}"
         # A row of what is left has no line of its own in the file.
         return replace(table, relation=scan(kept).relation, parts=()), (note,)
     return table, ()

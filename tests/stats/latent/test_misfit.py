@@ -23,7 +23,7 @@ def test_z_is_the_formula_by_hand() -> None:
 
 def test_a_true_model_is_seldom_refuted_and_a_copying_judge_always(binary) -> None:
     alarms = 0
-    for seed in range(20):
+    for seed in range(6):
         codes, _ = simulate(binary, 600, rng=seed)
         alarms += misfit(fit(codes, np.ones(600), n_classes=2), rng=seed).refuted
         follows = np.random.default_rng(seed).random(600) < 0.7
@@ -31,7 +31,7 @@ def test_a_true_model_is_seldom_refuted_and_a_copying_judge_always(binary) -> No
         copied = misfit(fit(codes, np.ones(600), n_classes=2), rng=seed)
         assert copied.ratio > 1.7
         assert copied.refuted
-    assert alarms <= 2
+    assert alarms <= 1
 
 
 def test_three_binary_judges_are_saturated_and_refused(binary) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.errors import NotIdentifiable
-from tallystick.stats.latent_headline import fit_unreadable
+from tallystick.stats.latent_headline import SHARES, fit_unreadable
 
 
 def test_four_judges_of_the_methods_page(four):
@@ -17,7 +17,6 @@ def test_four_judges_of_the_methods_page(four):
     assert fit.accuracy[firm] == pytest.approx([0.8230, 0.8087, 0.7895, 0.7502], abs=5e-5)
     known = [0.9500, 0.0411, 0.0078, 0.0010, 0.0001, 0, 0]
     assert fit.weight == pytest.approx(known, abs=5e-5)
-    assert all(fit.converged)
 
 
 def test_three_labels_with_missing_votes_of_the_corrections(gaps):
@@ -85,7 +84,7 @@ def test_shared_difficulty_moves_weight_to_a_positive_share():
     patterns, counts = np.unique(codes, axis=0, return_counts=True)
     fit = fit_unreadable(patterns, counts, n_labels=2)
     assert fit.weight[fit.at(0.0)] < 1e-6
-    assert fit.shares[int(fit.weight.argmax())] == pytest.approx(0.3, abs=0.11)
+    assert SHARES[int(fit.weight.argmax())] == pytest.approx(0.3, abs=0.11)
     known = (codes == truth[:, None]).mean(axis=0)
     mixed = fit.weight @ fit.accuracy
     assert np.abs(mixed - known).mean() < np.abs(fit.accuracy[0] - known).mean()

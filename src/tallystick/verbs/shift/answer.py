@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tallystick.clients import client_of, unread_warnings
+from tallystick.clients import client_columns, client_of, unread_warnings
 from tallystick.errors import AskError, FileError, InputError, NotIdentifiable, TallystickError
 from tallystick.results import (
     Gate,
@@ -63,7 +63,6 @@ from tallystick.verbs.shift.question import (
 )
 from tallystick.verbs.shift.read import (
     PreparedShift,
-    client_columns,
     prepare,
     rows_of,
     since,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.errors import InputError, NotIdentifiable
+from tallystick.errors import NotIdentifiable
 from tallystick.results import Unknown
 from tallystick.sampling import FAILED, Strata
 from tallystick.verbs.shift.design import (
@@ -72,8 +72,6 @@ def assess(
     >>> result.accuracy_change.estimate, result.flip_rate.estimate
     (0.0, 0.0)
     """
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
     told = answers.codes != FAILED
     if told.sum() < 2:
         raise NotIdentifiable(f"only {int(told.sum())} answers came: there is nothing to say yet")

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from math import sqrt
 from pathlib import Path
@@ -24,17 +24,17 @@ from tallystick.clients import (
     Gathered,
     Questions,
     Usage,
+    client_columns,
     client_of,
     gather,
     read_journal,
     unread_warnings,
     usage_warnings,
 )
-from tallystick.errors import FileError, FormatError, InputError
+from tallystick.errors import FileError, FormatError
 from tallystick.results import Figure, Interval, Result, Unit, Unknown, to_json
 from tallystick.table import Capability, Data, Door, answered, option, whole, write_csv
 from tallystick.verbs.shift.noise import old_noise
-from tallystick.verbs.shift.read import client_columns
 from tallystick.verbs.shift.result import Change, ShiftResult
 from tallystick.verbs.shift.verdict import baseline_verdict, baseline_warnings, history_verdict
 
@@ -120,32 +120,20 @@ def baseline(source: Any, **options: Any) -> BaselineResult:
 
 def answer(data: Data, question: BaselineQuestion) -> BaselineResult:
     """Ask every item K times, and say how good and how noisy the API is."""
-    if question.api is None:
-        raise InputError("name the API to measure (--api)")
     truth = data.roles.truth
     words = data.label_lists(truth)[truth] if truth is not None else []
     labels = tuple(str(whole(label)) for label in data.rules.labels) or tuple(
         sorted({str(word) for word in words if word is not None})
     )
     columns = client_columns(data)
-    for name in question.columns:
-        if name in columns:
-            raise InputError(f"{data.source} has a column {name!r} already: name another (--as)")
-    cells = data.cells(*columns)
-    item, number = data.roles.item, data.n_rows
+    questions = Questions.of(data, question, labels=labels, added=question.columns)
     client = client_of(question, columns=columns, labels=labels)
-    questions = Questions(
-        names=[str(whole(cells[item][n])) if item is not None else str(n) for n in range(number)],
-        rows=[{name: cells[name][n] for name in columns} for n in range(number)],
-        draws=1 if client.recorded else question.repeats,
-        labels=labels or None,
-        question=question,
-    )
+    questions = replace(questions, draws=1 if client.recorded else question.repeats)
     with (question.progress or nullcontext)() as show:
         came = gather(client, questions, progress=show)
     result = _result(data, question, questions, came, [str(word) for word in words])
     if question.out is not None:
-        write_csv(question.out, {**cells, **result.table})
+        write_csv(question.out, {**data.cells(*columns), **result.table})
     return result
 
 

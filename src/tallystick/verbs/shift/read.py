@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.clients import READINGS, AnswerReading, is_refusal, key_of, read_journal
+from tallystick.clients import (
+    READINGS,
+    AnswerReading,
+    client_columns,
+    is_refusal,
+    key_of,
+    read_journal,
+)
 from tallystick.errors import FormatError, InputError
 from tallystick.results.numbers import count
 from tallystick.table import Data, Label, slice_labels, whole
@@ -114,7 +121,6 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         old=before,
         confidence=_confidence(data, kept),
         labels=labels,
-        other=strange,
         names=_names(data, kept),
     )
     why = [why_unread(text or "", labels) if text not in code else 0 for text in before]
@@ -308,31 +314,25 @@ def _leave_failed_calls(
     words: dict[str, list[Label]], said: Sequence[str], *, known: Sequence[Label]
 ) -> list[str]:
     """Take failed calls for no answer in the columns of answers; return the notes."""
-    notes: list[str] = []
+    notes, labels = [], {str(label) for label in known if label is not None}
     for name in said:
-        words[name], more = _without_failed_calls(words[name], name, known=known)
-        notes += more
+        texts = [None if word is None else str(word) for word in words[name]]
+        failed = Counter(
+            text for text in texts if text and text not in labels and is_failed_call(text)
+        )
+        if not failed:
+            continue
+        words[name] = [
+            None if text in failed else word for text, word in zip(texts, words[name], strict=True)
+        ]
+        given = sum(text is not None for text in texts)
+        shown = ", ".join(repr(text) for text, _ in failed.most_common(3))
+        verb = "is a failed call" if failed.total() == 1 else "are failed calls"
+        notes.append(
+            f"{count(failed.total())} of {count(given)} answers in {name!r} {verb} ({shown}):"
+            " nobody answered there, so these items are left out"
+        )
     return notes
-
-
-def _without_failed_calls(
-    column: Sequence[Label], name: str, *, known: Sequence[Label]
-) -> tuple[list[Label], list[str]]:
-    """Return a column with failed calls as no answer, and a note if it has some."""
-    labels = {str(label) for label in known if label is not None}
-    failed = Counter(
-        str(word) for word in column if str(word) not in labels and is_failed_call(word)
-    )
-    if not failed:
-        return list(column), []
-    given = sum(word is not None for word in column)
-    shown = ", ".join(repr(text) for text, _ in failed.most_common(3))
-    verb = "is a failed call" if failed.total() == 1 else "are failed calls"
-    note = (
-        f"{count(failed.total())} of {count(given)} answers in {name!r} {verb} ({shown}): nobody"
-        " answered there, so these items are left out"
-    )
-    return [None if str(word) in failed else word for word in column], [note]
 
 
 def _refuse_numbers(data: Data, truth: str) -> None:
@@ -374,11 +374,6 @@ def _refuse_strangers(column: str, texts: Sequence[str | None], labels: Sequence
 
 
 # What a client gets, and which items belong to each slice.
-
-
-def client_columns(data: Data) -> tuple[str, ...]:
-    """Return the columns that a client is given, and that a template may name."""
-    return tuple(name for name in data.table.columns if name not in data.table.left_out)
 
 
 def rows_of(data: Data, known: PreparedShift) -> list[Mapping[str, Any]]:
