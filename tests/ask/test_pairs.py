@@ -2,12 +2,17 @@ import pytest
 
 from tallystick import ask
 from tallystick.errors import InputError
-from tallystick.verbs.ask.answer import check_pair_labels, mirrored
 
 
-@pytest.mark.parametrize("labels", [("A", "B", "tie"), ("left", "right"), ("1", "2"), ()])
-def test_labels_that_name_the_two_sides_are_taken(labels):
-    check_pair_labels(labels, ("left", "right"))
+@pytest.mark.parametrize("labels", [("A", "B", "tie"), ("x", "y"), ("1", "2")])
+def test_an_answer_to_a_swapped_row_is_turned_back(tmp_path, monkeypatch, labels):
+    text = f"def better(row):\n    return {labels[0]!r} if row['x'] > row['y'] else {labels[1]!r}\n"
+    (tmp_path / f"judge_{labels[0]}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    table = {"id": [1, 2], "x": [5, 1], "y": [2, 4]}
+    api = f"python:judge_{labels[0]}:better"
+    result = ask(table, api=api, pair=("x", "y"), labels=labels, name="j", item="id")
+    assert result.table["j"] == [*labels[:2]]
 
 
 def test_labels_that_name_neither_side_are_refused_before_anything_is_paid():
@@ -15,11 +20,6 @@ def test_labels_that_name_neither_side_are_refused_before_anything_is_paid():
     table = {"id": [1], "x": ["p"], "y": ["q"], "said": ["PASS"]}
     with pytest.raises(InputError, match=r"labels PASS, FAIL names the first or the second"):
         ask(table, api="replay:said", pair=("x", "y"), labels=("PASS", "FAIL"))
-
-
-def test_a_swapped_answer_is_mirrored():
-    assert mirrored("left", ("left", "right"), ["left", "right", "tie"]) == "right"
-    assert mirrored("tie", ("left", "right"), ["left", "right", "tie"]) == "tie"
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_words_that_name_neither_side_are_unread_with_the_way_out(tmp_path, monk
     assert result.unread == 4
     assert "as one of A, B, tie" in result.warnings[0]
     assert "--labels" in result.warnings[0]
-    assert "add --journal FILE" in result.warnings[0]
+    assert "--journal FILE keeps" in result.warnings[0]
 
 
 def test_a_prompt_of_a_pair_must_show_both_answers():

@@ -85,7 +85,7 @@ def test_the_breaker_opens_after_so_many_failed_items_in_a_row_and_keeps_what_wa
 ):
     broken = [Fault("broken", retry=False, billed=True) for _ in range(6)]
     client = Scripted("four", *broken[:2], "five", *broken[2:])
-    with pytest.raises(ClientError, match="3 items failed in a row, the last because broken"):
+    with pytest.raises(ClientError, match="broken: stopped after 3 failed items"):
         ask(client, how=ClientQuestion(breaker=3), journal=tmp_path / "j", number=10)
     _, answers = read_journal(tmp_path / "j")
     told = {key: entry.code for key, entry in answers.items()}

@@ -130,9 +130,7 @@ def test_labels_that_cannot_be_a_random_draw_are_not_taken_for_one(tmp_path):
     with _begun(tmp_path / "s.label", table, "mean", "random") as work:
         assert work.session.head.origin == "unknown"
         assert len(work.session.apart) == 61
-        assert (
-            "were not drawn at random: the consensus says" in (work.result().notes[0])
-        )
+        assert "were not drawn at random: the consensus says" in (work.result().notes[0])
 
 
 def test_labels_apart_count_for_which_of_two_models_is_better(tmp_path):

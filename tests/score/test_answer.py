@@ -68,7 +68,7 @@ def test_figures_and_tables_can_be_drawn():
     assert pairs.roles["mark"] == "judges alone"
     assert len(result.to_frame()) == 3
     assert "judges" in result.to_markdown()
-    assert result.answer_line in result.verdict
+    assert result.opening.answer in result.verdict
 
 
 def test_an_unknown_pair_or_system_is_refused_by_name():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from benchmarks.replays import replay
-from tallystick.errors import InputError, NotIdentifiable
+from tallystick.errors import NotIdentifiable
 from tallystick.sampling import FAILED, Strata
 from tallystick.verbs.shift import Answers, Items, design
 from tallystick.verbs.shift import assess as assess_any
@@ -173,9 +173,7 @@ def test_items_without_a_true_label_count_for_what_differs_alone(items, new):
     """A truth on a part of the items removed the rest from the flip rate before."""
     some = np.arange(len(items)) % 3 == 0
     names = [items.labels[t] if keep else "" for t, keep in zip(items.truth, some, strict=True)]
-    part = Items.of(
-        names, old=[items.columns[o] for o in items.old], labels=items.labels, other=["(other)"]
-    )
+    part = Items.of(names, old=[items.columns[o] for o in items.old], labels=items.labels)
     plan = design(part, calls=len(part))
     result = assess(part, plan.strata, Answers.of(np.arange(len(part)), new))
     assert result.flip_rate.estimate == pytest.approx((new != items.old).mean())
@@ -197,8 +195,3 @@ def test_what_is_not_known_is_shown_apart_with_what_it_could_hide(items, new):
     }
     assert found["unread"].hides == pytest.approx(2 / len(items))
     assert found["refused"].hides == 0
-
-
-def test_an_item_asked_twice_is_refused():
-    with pytest.raises(InputError, match="twice"):
-        Answers.of([0, 0], [1, 1])

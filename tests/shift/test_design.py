@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallystick.errors import BudgetError, InputError
+from tallystick.errors import BudgetError
 from tallystick.sampling import Flips, Masa, Strata
 from tallystick.verbs.shift import Items, design
 from tallystick.verbs.shift.design import collapse, outcome
@@ -28,12 +28,6 @@ def test_a_budget_below_two_a_stratum_is_refused(items):
         design(items, calls=17, strategy="masa")
 
 
-def test_an_unknown_strategy_is_refused(items):
-    for gone in ("best", "proportional", "equal"):
-        with pytest.raises(InputError, match="strategy"):
-            design(items, calls=60, strategy=gone)
-
-
 def test_mixed_strata_tell_the_labels_apart():
     rng = np.random.default_rng(0)
     truth = np.repeat(["a", "b", "c"], [200, 3, 3])  # two labels too rare for strata of their own
@@ -52,3 +46,12 @@ def test_collapsed_strata_all_have_two_answers_or_are_whole(sizes, seed):
     told = np.concatenate([np.arange(s) < a for a, s in zip(answered, sizes, strict=True)])
     got = np.bincount(joined.of, weights=told)
     assert len(joined) == 1 or (got >= np.minimum(2, joined.sizes)).all()
+
+
+def test_labels_are_coded_in_order_and_all_else_is_none_of_them():
+    items = Items.of(["b", "a", " ", "b"], old=["a", None, "b", "?"])
+    assert items.labels == ("a", "b")
+    assert items.old.tolist() == [0, 2, 1, 2]
+    assert items.columns[-1] == "(other)"
+    assert items.known.tolist() == [True, True, False, True]
+    assert items.matrix.tolist() == pytest.approx(np.array([[0, 0, 1], [1, 0, 1]]) / 3)

@@ -8,13 +8,17 @@ from tallystick.sampling import FAILED, Strata
 from tallystick.verbs.shift import Items
 from tallystick.verbs.shift.intervals import SumBounds
 from tallystick.verbs.shift.noise import (
+    Confirmed,
     NoiseShares,
     OldDraws,
     Repeats,
-    noise_share,
     randomness,
     refuse_other_versions,
 )
+
+
+def noise_share(m, x):
+    return Confirmed(repeats=m, confirmed=m - x, reverted=0, size=m).share
 
 
 def repeats(**changed):
@@ -55,7 +59,7 @@ def shares(held, kind="random"):
 
 def test_a_cell_has_its_own_share_and_a_statement_about_all_none_below_that_of_all_flips():
     found = shares(repeats())
-    overall = float(noise_share(6, 4))
+    overall = noise_share(6, 4)
     assert found.cells[0] == noise_share(4, 2)
     assert found.cells[2] == 1  # no repeat touches it
     assert found.cells[1] == noise_share(1, 0) < overall

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from scipy.special import ndtri
 from scipy.stats import binomtest, hypergeom
 
-from tallystick.errors import InputError
 from tallystick.verbs.shift.intervals import (
     FLIP_HULL,
     Moves,
@@ -24,13 +23,15 @@ from tallystick.verbs.shift.noise import (
     OldDraws,
     chance_p_value,
     fresh_noise,
-    more_repeats,
-    noise_share,
     old_noise,
     randomness,
-    repeats_planned,
     value_noise_share,
 )
+
+
+def noise_share(m, x):
+    return Confirmed(repeats=m, confirmed=m - x, reverted=0, size=m).share
+
 
 SIZES = np.array([800.0, 200.0])  # right and wrong old answers
 
@@ -65,7 +66,7 @@ def accuracy(asked, gain, loss, share):
     [(30, 9, 0.6957), (30, 0, 0.0549), (39, 20, 1.0), (50, 12, 0.5504), (0, 0, 1.0)],
 )
 def test_the_printed_shares_come_out(m, x, expected):
-    assert round(float(noise_share(m, x)), 4) == expected
+    assert round(noise_share(m, x), 4) == expected
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_the_printed_flip_vectors_come_out():
 
     assert vector(noise_share(30, 0)) == [0.1300, 0.0957, 0.1500]
     assert vector(noise_share(39, 20)) == [0.1300, 0.0878, 0.1590]
-    flips, share = np.array([272.0, 100.0]), float(noise_share(50, 12))
+    flips, share = np.array([272.0, 100.0]), noise_share(50, 12)
     found = flip_bounds(flips, sample([800, 200]), share=share, items=1000, alpha=0.05)
     assert ends(found) == [0.3720, 0.3439, 0.4008]
 
@@ -149,20 +150,10 @@ def test_the_old_noise_is_unbiased_for_any_number_of_draws():
         assert old_noise(draws) == pytest.approx(np.mean(rates * (1 - rates)), abs=0.004)
 
 
-@pytest.mark.parametrize(("budget", "planned"), [(45, 30), (300, 30), (310, 31), (2000, 200)])
-def test_a_tenth_of_the_budget_is_repeated_but_at_least_thirty(budget, planned):
-    assert repeats_planned(budget) == planned
-
-
-def test_thirty_clean_repeats_are_enough_and_one_doubt_goes_on_to_the_plan():
-    assert [more_repeats(n, 0, budget=1000) for n in (29, 30)] == [True, False]
-    assert [more_repeats(n, 1, budget=1000) for n in (30, 99, 100)] == [True, True, False]
-
-
 @given(st.integers(1, 200), st.data())
 def test_more_unconfirmed_flips_mean_more_noise(m, data):
     x = data.draw(st.integers(0, m - 1))
-    less, more = noise_share([m, m], [x, x + 1])
+    less, more = noise_share(m, x), noise_share(m, x + 1)
     assert 0 < less <= more <= 1
 
 
@@ -327,8 +318,3 @@ def test_repeats_of_a_given_weight_are_worth_fewer():
         for one in (confirmed(40, 30, 5), confirmed(40, 30, 5, size=20))
     )
     assert wide.high - wide.low > narrow.high - narrow.low
-
-
-def test_unconfirmed_flips_beyond_the_repeats_are_refused():
-    with pytest.raises(InputError, match="at most repeats"):
-        noise_share(3, 4)

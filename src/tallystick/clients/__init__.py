@@ -7,7 +7,14 @@ first call is made.
 
 from __future__ import annotations
 
-from tallystick.clients.caller import Caller, Gathered, Progress, Questions, gather
+from tallystick.clients.caller import (
+    Caller,
+    Gathered,
+    Progress,
+    Questions,
+    client_columns,
+    gather,
+)
 from tallystick.clients.client import Client, ClientError, Fault, Reply, fields, text_or_file
 from tallystick.clients.http import HttpClient
 from tallystick.clients.journal import (

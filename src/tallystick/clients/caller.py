@@ -18,8 +18,9 @@ from tallystick.clients.client import (
 from tallystick.clients.journal import Journal, JournalEntry, key_of
 from tallystick.clients.question import ClientQuestion
 from tallystick.clients.reading import UNREAD
-from tallystick.errors import BudgetError
+from tallystick.errors import BudgetError, InputError
 from tallystick.results import Json, to_json
+from tallystick.table import Data, whole
 
 # Seconds that a server may ask to wait, and doublings of the pause before a retry.
 PATIENCE, DOUBLINGS = 600.0, 6
@@ -107,17 +108,18 @@ class Caller:
     async def _tried(self, key: str, item: int) -> tuple[Reply, dict[str, Any]]:
         """Ask until it is answered or given up, waiting longer each time."""
         limits = self._limits
-        for attempt in range(limits.attempts):
+        attempt = 0
+        while True:
             try:
                 return await self._once(key, item)
             except Fault as fault:
-                if not fault.retry or attempt + 1 == limits.attempts:
+                attempt += 1
+                if not fault.retry or attempt >= limits.attempts:
                     raise
                 # Where the server asks for a pause, everybody waits before the next request.
                 if fault.wait is None:
-                    pause = limits.wait * 2 ** min(attempt, DOUBLINGS)
+                    pause = limits.wait * 2 ** min(attempt - 1, DOUBLINGS)
                     await asyncio.sleep(pause + random.random() * limits.wait)
-        raise AssertionError("there is at least one attempt")
 
     async def _once(self, key: str, item: int) -> tuple[Reply, dict[str, Any]]:
         loop = asyncio.get_running_loop()
@@ -167,14 +169,11 @@ class Caller:
         """Count a failed item; return why to ask no more, if that is so."""
         reason = self.journal.redact(str(fault))
         self._failures += 1
-        if fault.fatal:
-            return ClientError(f"{reason}; stopped at once, nothing answered is lost")
-        if not self._worked and self._failures >= min(self._limits.breaker, 2):
+        if not self._worked and (fault.fatal or self._failures >= min(self._limits.breaker, 2)):
             return ClientError(f"{reason}, and nothing was answered before: check the address")
-        if self._failures >= self._limits.breaker:
+        if fault.fatal or self._failures >= self._limits.breaker:
             return ClientError(
-                f"{self._failures} items failed in a row, the last because {reason}: stopped,"
-                " nothing answered is lost"
+                f"{reason}: stopped after {self._failures} failed items, nothing answered is lost"
             )
         return None
 
@@ -213,6 +212,30 @@ class Questions:
     labels: tuple[str, ...] | None
     question: ClientQuestion
 
+    @classmethod
+    def of(
+        cls, data: Data, question: ClientQuestion, *, labels: Sequence[str], added: Sequence[str]
+    ) -> Questions:
+        """Ask about every row of *data* once; refuse names of columns that it has already."""
+        columns, item = client_columns(data), data.roles.item
+        for name in added:
+            if name in columns:
+                raise InputError(
+                    f"{data.source} has a column {name!r} already: give the new one another name"
+                    " (--as)"
+                )
+        cells = data.cells(*columns)
+        names = [str(n if item is None else whole(cells[item][n])) for n in range(data.n_rows)]
+        if len(set(names)) != len(names):
+            names = [f"{name} (row {n})" for n, name in enumerate(names)]
+        return cls(
+            names=names,
+            rows=[{name: cells[name][n] for name in columns} for n in range(data.n_rows)],
+            draws=1,
+            labels=tuple(labels) or None,
+            question=question,
+        )
+
     @property
     def questions(self) -> list[tuple[int, int]]:
         """Every (row, draw), the first draw of every row first."""
@@ -243,6 +266,11 @@ class Gathered:
     failed: int
     reused: int
     journal: Journal
+
+
+def client_columns(data: Data) -> tuple[str, ...]:
+    """Return the columns that a client is given, and that a template may name."""
+    return tuple(name for name in data.table.columns if name not in data.table.left_out)
 
 
 Confirm = Callable[[int, Callable[[int], int]], None]

@@ -187,9 +187,7 @@ def text_or_file(option: str) -> str:
     if plain and (len(option) > 255 or any(c in option for c in " {}\n")):
         return option
     path = Path(option.removeprefix("@"))
-    if plain and not path.is_file():
-        if path.suffix.lower() in _ENDINGS:
-            raise InputError(f"the file {option} does not exist: name another, or write the text")
+    if plain and not path.is_file() and path.suffix.lower() not in _ENDINGS:
         return option
     try:
         return path.read_text(encoding="utf-8")
@@ -272,11 +270,11 @@ def parse_json(text: str, what: str) -> Json:
     """Return *text* as JSON or say where it is not."""
 
     def refuse(name: str) -> None:
-        raise InputError(f"{what} holds {name}, which is not JSON: write it as a text or as null")
+        raise ValueError(f"{name} must be a text or null")
 
     try:
         value: Json = json.loads(text, parse_constant=refuse)
-    except json.JSONDecodeError as error:
+    except ValueError as error:
         raise InputError(f"{what} is not JSON: {error}") from error
     return value
 

@@ -414,14 +414,10 @@ def refuse_keys_in_url(url: str) -> None:
     >>> refuse_keys_in_url("https://host/v1?key=$GOOGLE_KEY&api-version=2024-06-01")
     """
     parts = urlsplit(url)
-    if parts.username or parts.password:
-        raise InputError(
-            "the address holds a password: put it into the environment and a header, as $NAME"
-        )
+    if parts.username or parts.password or looks_like_key(parts.path):
+        raise InputError("the address holds a password or a key: write it as $NAME")
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
         refuse_key("URL parameter", name, value)
-    if looks_like_key(parts.path):
-        raise InputError("the path of the address holds a key: write it as $NAME")
 
 
 def refuse_keys_in_body(body: Json, name: str = "body") -> None:

@@ -50,8 +50,8 @@ class CommandClient(Client):
     def __init__(self, command: str, *, timeout: float) -> None:
         try:
             self._arguments = shlex.split(command)
-        except ValueError as error:
-            raise InputError(f"command: cannot be read: {error}") from error
+        except ValueError:
+            self._arguments = []
         for argument in self._arguments:
             refuse_key("command:", "an argument", argument)
         if not self._arguments or shutil.which(self._arguments[0]) is None:
@@ -118,18 +118,16 @@ class PythonClient(Client):
         return cls(given.target)
 
     def __init__(self, target: str) -> None:
-        module, colon, name = target.partition(":")
-        if not (module and colon and name):
-            raise InputError(f"api (--api) must be python:MODULE:FUNCTION, got python:{target}")
+        module, _, name = target.partition(":")
         here = str(Path.cwd())
         if here not in sys.path:
             sys.path.insert(0, here)
         try:
             self._function = getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError) as error:
-            raise InputError(f"python:{target} cannot be loaded: {error}") from error
-        if not callable(self._function):
-            raise InputError(f"python:{target} is not a function")
+        except (ImportError, AttributeError, ValueError) as error:
+            raise InputError(
+                f"python:{target} cannot be loaded as python:MODULE:FUNCTION: {error}"
+            ) from error
         self._target = target
 
     @property
@@ -259,7 +257,9 @@ def client_of(
     """
     if isinstance(question.api, Client):
         return question.api
-    kind, target = kind_of(str(question.api))
+    if question.api is None:
+        raise InputError("name the API to ask (--api)")
+    kind, target = kind_of(question.api)
     if not kind.prompts and (question.prompt is not None or question.system_prompt is not None):
         raise InputError(
             f"{kind.prefix} gets the row itself, so a prompt (--prompt, --system-prompt) has no"

@@ -157,11 +157,6 @@ class CallPrices:
     currency: str = ""
     max_tokens: int | None = None
 
-    def __post_init__(self) -> None:
-        for value in (self.call, self.input, self.output):
-            if not isfinite(value) or value < 0:
-                raise InputError(f"price must be a positive number, got {value!r}")
-
     @classmethod
     def of(cls, text: str | float, *, max_tokens: int | None = None) -> CallPrices:
         """Read ``--price``: a number per request, or two per million tokens in and out.
@@ -174,11 +169,10 @@ class CallPrices:
             given = [float(part) for part in numbers.split(",")]
         except ValueError:
             given = []
-        if len(given) == 1:
-            return cls(call=given[0], currency=currency.strip(), max_tokens=max_tokens)
-        if len(given) == 2:
-            per_token = {"input": given[0], "output": given[1]}
-            return cls(**per_token, currency=currency.strip(), max_tokens=max_tokens)
+        names = {1: ("call",), 2: ("input", "output")}.get(len(given), ())
+        if names and all(isfinite(value) and value >= 0 for value in given):
+            prices = dict(zip(names, given, strict=True))
+            return cls(**prices, currency=currency.strip(), max_tokens=max_tokens)
         raise InputError(
             "price (--price) is a number per request, or IN,OUT per million tokens, with the"
             f" currency after a blank, e.g. '2.5,10 USD'; got {text!r}"

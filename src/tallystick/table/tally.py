@@ -431,8 +431,7 @@ class Tally:
         >>> Tally.of({"a": [0, 0, 1], "b": [0, 1, 1]}).column("b")
         [0, 1, 1]
         """
-        if name not in self.names:
-            raise InputError(f"there is no column {name!r}; there are {list(self.names)}")
+        Recipe(columns=(name,)).select(self.names)
         labels = self.labels[name]
         return [labels[code] for code in self.codes[:, self.names.index(name)].tolist()]
 

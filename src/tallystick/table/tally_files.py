@@ -99,32 +99,21 @@ def read_table(path: Path, kind: str) -> tuple[pa.Table, dict[str, Any]]:
     """Read a table that :func:`write_table` wrote; anything else is refused by name."""
     import pyarrow as pa
 
-    if not path.exists():
-        raise FileError(f"there is no file {path}")
     if not path.is_file():
-        raise FileError(f"{path} is a directory, a pipe or a device, not a saved {kind}")
+        raise FileError(f"there is no file {path}")
     try:
         # Opened by Python: Arrow takes no name that is not UTF-8.
         with path.open("rb") as file:
             reader = pa.ipc.open_file(file)
-            written = (reader.schema.metadata or {}).get(FORMAT.encode())
-            table = reader.read_all() if written is not None else None
-            if table is not None:
-                table.validate(full=True)
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+            head = json.loads((reader.schema.metadata or {})[FORMAT.encode()])
+            table = reader.read_all()
+        table.validate(full=True)
+        version, found = int(head["version"]), str(head["kind"])
+    except (pa.ArrowException, OSError, MemoryError, LookupError, TypeError, ValueError) as error:
         raise FormatError(
             f"{path} is not a saved {kind}, or it is damaged ({error}). A table becomes a tally by"
             " `tallystick tally TABLE -o FILE.tally`"
         ) from error
-    if written is None:
-        raise FormatError(
-            f"{path} is an Arrow file, but not a saved {kind}: count it with Tally.of"
-        )
-    try:
-        head = json.loads(written)
-        version, found = int(head["version"]), str(head["kind"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{path} has a damaged head: {error}") from error
     if version > VERSION:
         raise FormatError(
             f"{path} has format version {version}, this Tallystick reads up to {VERSION}:"
@@ -171,14 +160,8 @@ def label_in(item: Any) -> Any:
 def _recipe_out(recipe: Recipe | None) -> dict[str, Any] | None:
     if recipe is None:
         return None
-    return {
-        "columns": None if recipe.columns is None else list(recipe.columns),
-        "cut": {name: list(edges) for name, edges in recipe.cut.items()},
-        "weight": recipe.weight,
-        "missing": sorted(recipe.missing),
-        "coerce": recipe.coerce,
-        "apart": sorted(recipe.apart),
-    }
+    held = {name: value for name, value in vars(recipe).items() if name != "item"}
+    return held | {name: sorted(held[name]) for name in ("missing", "apart")}
 
 
 def _recipe_in(written: dict[str, Any] | None) -> Recipe | None:

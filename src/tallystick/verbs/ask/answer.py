@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 from tallystick.clients import (
     UNREAD,
     Gathered,
     Questions,
+    client_columns,
     client_of,
     fields,
     gather,
@@ -23,6 +25,7 @@ from tallystick.errors import FileError, InputError
 from tallystick.results import Result
 from tallystick.table import Capability, Data, Door, answered, check_ending, whole, write_csv
 from tallystick.verbs.ask.result import (
+    READ_AGAIN,
     AskQuestion,
     AskResult,
     Cost,
@@ -30,7 +33,6 @@ from tallystick.verbs.ask.result import (
     before,
     demo,
     left_warnings,
-    read_again,
 )
 
 
@@ -57,10 +59,8 @@ def evaluate(source: Any, **options: Any) -> AskResult:
 
 def answer(data: Data, question: AskQuestion) -> AskResult:
     """Ask and add the column. All that can be wrong is found before a call is paid for."""
-    if question.api is None:
-        raise InputError("name the API to ask (--api)")
-    columns, plan = _prepared(data, question)
-    client = client_of(question, columns=tuple(columns), labels=plan.labels or ())
+    plan, columns = _prepared(data, question), client_columns(data)
+    client = client_of(question, columns=columns, labels=plan.labels or ())
 
     def confirm(known: int, size: Callable[[int], int]) -> None:
         if question.confirm is not None:
@@ -68,25 +68,20 @@ def answer(data: Data, question: AskQuestion) -> AskResult:
 
     with (question.progress or nullcontext)() as show:
         came = gather(client, plan, confirm=confirm, progress=show)
-    result = _result(data, question, columns, plan, came)
+    result = _result(data, question, plan, came)
     if question.out is not None:
         write_csv(question.out, result.table)
     return result
 
 
-def _prepared(data: Data, question: AskQuestion) -> tuple[dict[str, list[Any]], Questions]:
-    """Check columns and files; return the table, and the questions."""
-    columns = [name for name in data.table.columns if name not in data.table.left_out]
+def _prepared(data: Data, question: AskQuestion) -> Questions:
+    """Check columns and files, and return the questions."""
+    columns = client_columns(data)
     for name in question.pair:
         if name not in columns:
             raise InputError(
                 f"pair (--pair) names {name!r}, which is not a column of {data.source}"
                 f" ({', '.join(columns[:8])})"
-            )
-    for name in _added(question):
-        if name in columns:
-            raise InputError(
-                f"{data.source} has a column {name!r} already: give the new one another name (--as)"
             )
     if question.out is not None:
         check_ending(question.out)
@@ -96,31 +91,28 @@ def _prepared(data: Data, question: AskQuestion) -> tuple[dict[str, list[Any]], 
             )
         if not question.out.parent.is_dir():
             raise FileError(f"-o {question.out} cannot be written: its folder does not exist")
-    cells, item, number = data.cells(*columns), data.roles.item, data.n_rows
-    names = [str(whole(cells[item][n])) if item is not None else str(n) for n in range(number)]
-    if len(set(names)) != len(names):
-        names = [f"{name} (row {n})" for n, name in enumerate(names)]
-    rows: list[Mapping[str, Any]] = [
-        {name: cells[name][n] for name in columns} for n in range(number)
-    ]
     labels = tuple(str(whole(label)) for label in data.rules.labels)
     if question.pair:
-        labels, pair = labels or USUAL, (question.pair[0], question.pair[1])
-        check_pair_labels(labels, pair)
-        _check_pair_prompt(question)
-        names, rows = both_orders(names, rows, pair)
-    return cells, Questions(
-        names=names, rows=rows, draws=question.repeats, labels=labels or None, question=question
-    )
+        labels = labels or USUAL
+        _check_pair(question, labels)
+    plan = Questions.of(data, question, labels=labels, added=_added(question))
+    if question.pair:
+        names, rows = both_orders(plan.names, plan.rows, question.pair)
+        return replace(plan, names=names, rows=rows)
+    return replace(plan, draws=question.repeats)
 
 
-def _check_pair_prompt(question: AskQuestion) -> None:
-    """Refuse a prompt that does not show both answers."""
+def _check_pair(question: AskQuestion, labels: Sequence[str]) -> None:
+    """Refuse labels that do not name both answers, and a prompt that does not show both."""
+    first, second = question.pair
+    if not any({one, other} <= set(labels) for one, other in (question.pair, *_NAMES)):
+        raise InputError(
+            f"pair (--pair) asks which of two is better, and none of the labels {', '.join(labels)}"
+            f" names the first or the second: use --labels A,B,tie, or {first},{second},tie"
+        )
     if question.prompt is None:
         return
-    named = fields(text_or_file(question.prompt))
-    if not set(question.pair) <= named:
-        first, second = question.pair
+    if not {first, second} <= fields(text_or_file(question.prompt)):
         raise InputError(
             f"the prompt of a pair (--pair) must hold both answers, as {{{first}}} and {{{second}}}"
         )
@@ -156,7 +148,6 @@ def _cost_before(plan: Questions, known: int, size: Callable[[int], int]) -> str
 def _result(
     data: Data,
     question: AskQuestion,
-    columns: Mapping[str, list[Any]],
     plan: Questions,
     came: Gathered,
 ) -> AskResult:
@@ -197,7 +188,7 @@ def _result(
                 unread,
                 answers=answers,
                 labels=plan.labels or (),
-                way=read_again(listed=plan.labels is not None, kept=question.journal is not None),
+                way=READ_AGAIN,
             ),
             *left_warnings(failed=came.failed, unasked=unasked, limit=question.max_cost),
             *usage_warnings(came.journal.usage),
@@ -215,7 +206,7 @@ def _result(
         disagree=disagree,
         cost=cost,
         usage=came.journal.usage,
-        table={**columns, **added},
+        table={**data.cells(*client_columns(data)), **added},
     )
 
 
@@ -223,7 +214,7 @@ def _paired(
     question: AskQuestion, plan: Questions, read: Mapping[tuple[int, int], str]
 ) -> tuple[dict[str, list[str | None]], int]:
     """Put both orders together: the winner that both name, a tie where they differ."""
-    pair, number = (question.pair[0], question.pair[1]), len(plan.rows) // 2
+    pair, number = question.pair, len(plan.rows) // 2
     given = [read.get((row, 1)) for row in range(number)]
     turned = [
         mirrored(read.get((number + row, 1)), pair, plan.labels or ()) for row in range(number)
@@ -236,8 +227,7 @@ def _paired(
 
 def item_columns(result: Result, data: Data) -> Mapping[str, Any]:
     """Return the table with the new columns."""
-    if not isinstance(result, AskResult) or not result.table:
-        raise InputError("nothing was asked, so there are no items to write (--items-out)")
+    assert isinstance(result, AskResult)
     return result.table
 
 
@@ -264,7 +254,7 @@ where it is known which words name the first and the second."""
 
 
 def both_orders(
-    names: Sequence[str], rows: Sequence[Mapping[str, Any]], pair: tuple[str, str]
+    names: Sequence[str], rows: Sequence[Mapping[str, Any]], pair: Sequence[str]
 ) -> tuple[list[str], list[Mapping[str, Any]]]:
     """Return every row as it is, then every row with the two columns exchanged.
 
@@ -277,7 +267,7 @@ def both_orders(
     return [*names, *(f"{name} (swapped)" for name in names)], [*rows, *swapped]
 
 
-def mirrored(answer: str | None, pair: tuple[str, str], labels: Sequence[str]) -> str | None:
+def mirrored(answer: str | None, pair: Sequence[str], labels: Sequence[str]) -> str | None:
     """Return an answer to the swapped row as if the row had not been swapped.
 
     The winner may be written as the name of its column, or as one of two labels that stand for the
@@ -290,25 +280,10 @@ def mirrored(answer: str | None, pair: tuple[str, str], labels: Sequence[str]) -
     """
     if answer is None:
         return None
-    for first, second in (pair, *_NAMES):
+    for first, second in (tuple(pair), *_NAMES):
         if {first, second} <= set(labels):
             return {first: second, second: first}.get(answer, answer)
     return answer
-
-
-def check_pair_labels(labels: Sequence[str], pair: tuple[str, str]) -> None:
-    """Refuse labels of which no two name the first and the second answer.
-
-    >>> check_pair_labels(["A", "B", "tie"], ("left", "right"))
-    >>> check_pair_labels(["PASS", "FAIL"], ("left", "right"))
-    Traceback (most recent call last):
-    tallystick.errors.InputError: pair (--pair) asks which of two is better, and none of the labels ...
-    """
-    if labels and not any({first, second} <= set(labels) for first, second in (pair, *_NAMES)):
-        raise InputError(
-            f"pair (--pair) asks which of two is better, and none of the labels {', '.join(labels)}"
-            f" names the first or the second: use --labels A,B,tie, or {pair[0]},{pair[1]},tie"
-        )
 
 
 _NAMES = (("A", "B"), ("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"), ("X", "Y"))

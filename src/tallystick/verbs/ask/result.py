@@ -175,24 +175,19 @@ def left_warnings(*, failed: int, unasked: int, limit: float | None) -> tuple[st
     return tuple(found)
 
 
-def read_again(*, listed: bool, kept: bool) -> str:
-    """Say what to do about answers that could not be read."""
-    others = ", or name other --labels" if listed else ""
-    again = (
-        "the stored answers are read again without a call"
-        if kept
-        else "add --journal FILE, or every answer is paid for again"
-    )
-    return f"try another --answer{others}; {again}"
+READ_AGAIN = (
+    "try another --answer or other --labels; answers that --journal FILE keeps are read again"
+    " without a call"
+)
 
 
 # A table for the demonstration: what a judge wrote about answers, in its own words.
 
 
 _SAYS = {
-    "good": ("The answer is good.", "I would say it is good.", "**good**", "Verdict: good"),
-    "bad": ("The answer is bad.", "It is not good; it is bad.", "bad", "Label: bad"),
-    "": ("I'm sorry, but I can't judge this.",),
+    "good": ("Answer: good", "It's good.", "**good**", "Verdict: good"),
+    "bad": ("It's bad.", "**bad**", "bad", "Label: bad"),
+    "": ("I can't.",),
 }
 
 

@@ -410,7 +410,7 @@ def _criteria(data: Data, question: ScoreQuestion) -> CriteriaResult:
         for text, gate in zip(own_gates, answers[name].gates if own_gates else (), strict=True):
             outcomes[text] = replace(gate, expression=text.strip())
     said = [
-        f"{name}: {one.answer_line if isinstance(one, ScoreResult) else one}"
+        f"{name}: {one.opening.answer if isinstance(one, ScoreResult) else one}"
         for name, one in found.items()
     ]
     every = list(answers.values())

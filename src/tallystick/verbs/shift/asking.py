@@ -6,11 +6,10 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import log
+from math import isnan, log
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from tallystick._rng import as_rng, seed_of
 from tallystick.clients import (
@@ -25,14 +24,14 @@ from tallystick.clients import (
     unread_warnings,
     usage_warnings,
 )
-from tallystick.errors import BudgetError, FormatError, InputError
+from tallystick.errors import BudgetError, FormatError
 from tallystick.results import Json, to_json
 from tallystick.sampling import FAILED, Plan, Sampler
 from tallystick.stats.anytime import RateTest
 from tallystick.verbs.shift.assess import assess
 from tallystick.verbs.shift.design import Items, outcome
 from tallystick.verbs.shift.estimates import WHY, Answers, Past
-from tallystick.verbs.shift.noise import FEWEST_REPEATS, AnswersAre, more_repeats
+from tallystick.verbs.shift.noise import FEWEST_REPEATS, AnswersAre
 from tallystick.verbs.shift.question import ShiftQuestion
 from tallystick.verbs.shift.result import Requests, ShiftResult
 from tallystick.verbs.shift.verdict import (
@@ -82,8 +81,6 @@ def run(
     >>> result.calls, result.accuracy_change.interval.high < 0
     (60, True)
     """
-    if len(rows) != len(items):
-        raise InputError(f"rows must hold one row per item, got {len(rows)} for {len(items)}")
     fresh = not client.recorded
     plan = how.plan(items, fresh=fresh)
     # A journal is continued by its seed; a generator gives its next number.
@@ -374,9 +371,8 @@ class Asking:
         room = min(self.most_repeats, self.how.affordable() - len(self.asked))
         while len(self._second) < min(room, len(flips)) and not self._unpaid:
             done = len(self._second)
-            unconfirmed = sum(code != first[item] for item, code in self._second.items())
-            by_rule = self.how.repeats is None
-            if by_rule and not more_repeats(done, unconfirmed, budget=self.how.affordable()):
+            steady = all(code == first[item] for item, code in self._second.items())
+            if self.how.repeats is None and done >= FEWEST_REPEATS and steady:
                 break
             batch = flips[done : min(room, done + FEWEST_REPEATS)]
             came = await asyncio.gather(
@@ -400,12 +396,8 @@ class Asking:
         """Return warnings about what the limit on the cost left out."""
         wanted = min(self.how.budget or 0, len(self.items))
         short = self._broke or self.how.affordable() < wanted
-        return money_warnings(
-            self.how.max_cost,
-            asked=self._counted if short else None,
-            wanted=wanted,
-            unpaid=self._unpaid,
-        )
+        unasked = wanted - self._counted if short else 0
+        return money_warnings(self.how.max_cost, unasked=unasked, unpaid=self._unpaid)
 
 
 # When enough has been asked: a limit on flips, proved or refuted at any time.
@@ -437,8 +429,10 @@ class FlipGate:
     Examples
     --------
     >>> gate = FlipGate(limit=0.01, population=20_000)
-    >>> gate.update(np.zeros(303)).passed, gate.update(np.zeros(304)).passed
-    (None, True)
+    >>> while gate.passed is None:
+    ...     gate = gate.update(0.0)
+    >>> gate.passed, gate.asked
+    (True, 304)
     """
 
     limit: float
@@ -451,49 +445,32 @@ class FlipGate:
     _tests: tuple[RateTest, RateTest] | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.limit < 1:
-            raise InputError(f"the limit of a gate on flips must be in [0, 1), got {self.limit!r}")
         if self.limit > 0 and self._tests is None:
             under = RateTest(limit=self.limit, population=self.population, side="below")
             over = RateTest(limit=self.limit, population=self.population, side="above")
             object.__setattr__(self, "_tests", (under, over))
 
-    def update(self, flips: ArrayLike) -> FlipGate:
-        """Return the gate after more items in the order asked: 1 flipped, 0 not, NaN failed.
+    def update(self, flip: float) -> FlipGate:
+        """Return the gate after one more item in the order asked: 1 flipped, 0 not, NaN failed.
 
         Once it has decided it stays as it is.
         """
-        events = np.atleast_1d(np.asarray(flips, dtype=np.float64))
-        if self.passed is not None or not events.size:
+        if self.passed is not None:
             return self
-        after = self._after(events)
-        if after.passed is None or len(events) == 1:
-            return after
-        # It was decided somewhere in here: find the very answer, so that batches make no
-        # difference.
-        half = len(events) // 2
-        return self.update(events[:half]).update(events[half:])
-
-    def _after(self, events: NDArray[np.float64]) -> FlipGate:
-        """Return the gate after all *events*, decided if it was decided at any of them."""
-        failed = np.isnan(events)
-        seen = replace(
-            self,
-            asked=self.asked + len(events),
-            flips=self.flips + int(np.nansum(events)),
-            failures=self.failures + int(failed.sum()),
-        )
+        failed = isnan(flip)
+        asked, failures = self.asked + 1, self.failures + failed
+        flips = self.flips + (flip == 1)
+        seen = replace(self, asked=asked, flips=flips, failures=failures)
         if self._tests is None:
-            clean = seen.asked == self.population and not seen.flips and not seen.failures
-            return replace(seen, passed=False if seen.flips else True if clean else None)
-        under = self._tests[0].update(np.where(failed, 1.0, events))
-        over = self._tests[1].update(np.where(failed, 0.0, events))
+            clean = asked == self.population and not flips and not failures
+            return replace(seen, passed=False if flips else True if clean else None)
+        under = self._tests[0].update(1.0 if failed else flip)
+        over = self._tests[1].update(0.0 if failed else flip)
         most = self.limit * self.population * (1 + 1e-9)
-        left = self.population - seen.asked
         passed: bool | None = None
-        if seen.flips > most:  # whatever the others say
+        if flips > most:  # whatever the others say
             passed = False
-        elif left + seen.flips + seen.failures <= most:  # even if all others flipped
+        elif self.population - asked + flips + failures <= most:  # even if all others flipped
             passed = True
         else:
             enough = -log(self.alpha)

@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.errors import InputError, NotIdentifiable
-from tallystick.results import Unknown
+from tallystick.errors import NotIdentifiable
 from tallystick.sampling import FAILED, Strata
 from tallystick.verbs.shift.design import (
     Items,
@@ -19,7 +18,7 @@ from tallystick.verbs.shift.estimates import Answers, Past, Seen
 from tallystick.verbs.shift.noise import (
     AnswersAre,
 )
-from tallystick.verbs.shift.result import Change, ShiftResult
+from tallystick.verbs.shift.result import NO_LABELS, Change, ShiftResult
 from tallystick.verbs.shift.verdict import (
     assumptions_of,
     concluded,
@@ -72,8 +71,6 @@ def assess(
     >>> result.accuracy_change.estimate, result.flip_rate.estimate
     (0.0, 0.0)
     """
-    if not 0 < alpha < 1:
-        raise InputError(f"alpha must be in (0, 1), got {alpha!r}")
     told = answers.codes != FAILED
     if told.sum() < 2:
         raise NotIdentifiable(f"only {int(told.sum())} answers came: there is nothing to say yet")
@@ -93,7 +90,6 @@ def assess(
     noise = replace(noise, less_stable=stricter.less_stable)
     shift, ends, sure = seen.matrix()
     graded = seen.past.scale is not None
-    nothing: Change = Change(estimate=Unknown("there are no true labels"), interval=None)
 
     # Estimates that cannot be true together are moved to the nearest that can: no more accuracy is
     # gained or lost than answers differ, and no more of them moved.
@@ -116,7 +112,7 @@ def assess(
             tuple(seen.interval(a, b) for a, b in zip(lows, highs, strict=True))
             for lows, highs in zip(*ends, strict=True)
         ),
-        accuracy_change=mean if items.labelled else nothing,
+        accuracy_change=mean if items.labelled else NO_LABELS,
         grade_change=mean if graded else None,
         scale=(items.labels[0], items.labels[-1]) if graded else None,
         flip_rate=flips,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tallystick.errors import BudgetError, InputError
+from tallystick.errors import InputError
 from tallystick.papers.api_shifts import confusion_matrix, partitions
 from tallystick.sampling import (
     FAILED,
@@ -83,52 +83,33 @@ class Items:
         old: Sequence[Any],
         confidence: ArrayLike | None = None,
         labels: Sequence[Any] | None = None,
-        other: Sequence[Any] = (),
         names: Sequence[Any] | None = None,
     ) -> Items:
-        """Code labels and refuse what does not fit.
+        """Code labels; the door has refused what does not fit.
 
         Parameters
         ----------
         truth, old
-            One value per item; labels are compared as text. A blank true label is not known; a
-            blank old answer, or one of *other*, is "none of them".
+            One value per item; labels are compared as text. A blank true label is not known; an
+            old answer that is no label is "none of them".
         confidence, names
             As in the class; names default to 0, 1, 2 …
         labels
             The labels, in the order wanted; None means those of *truth*, sorted.
         """
         found = [_text(value) for value in truth]
-        if not any(found):
-            raise InputError("truth is empty: there must be items to ask about")
-        chosen = (
-            sorted({one for one in found if one})
-            if labels is None
-            else [_text(label) for label in labels]
-        )
-        if len(set(chosen)) != len(chosen) or "" in chosen:
-            raise InputError(f"labels must be different and not blank, got {chosen}")
-        code = {label: j for j, label in enumerate(chosen)} | {"": len(chosen)}
-        true = _coded(found, code, "truth", "name all labels (labels=…)")
-        if len(old) != len(true):
-            raise InputError(
-                f"old must have one answer per item, got {len(old)} for {len(true)} items"
-            )
-        before = _coded(
-            [_text(v) for v in old],
-            code | {_text(token): len(chosen) for token in other},
-            "old",
-            "name all labels, or list it as 'other'",
+        wanted = sorted(set(found) - {""}) if labels is None else map(_text, labels)
+        chosen = tuple(dict.fromkeys(wanted))
+        code = {label: j for j, label in enumerate(chosen)}
+        true, before = (
+            np.array([code.get(text, len(chosen)) for text in texts], np.intp)
+            for texts in (found, [_text(value) for value in old])
         )
         rank = None if confidence is None else np.asarray(confidence, dtype=np.float64)
-        if rank is not None and (rank.shape != true.shape or not np.isfinite(rank).all()):
-            raise InputError(
-                f"confidence must hold a finite number for each of the {len(true)} items"
-            )
-        given = tuple(map(str, range(len(true)))) if names is None else tuple(map(str, names))
-        if len(given) != len(true) or len(set(given)) != len(given):
-            raise InputError(f"names must be {len(true)} different names, got {len(set(given))}")
-        return cls(labels=tuple(chosen), truth=true, old=before, confidence=rank, names=given)
+        given = range(len(true)) if names is None else names
+        return cls(
+            labels=chosen, truth=true, old=before, confidence=rank, names=tuple(map(str, given))
+        )
 
     def __len__(self) -> int:
         return len(self.truth)
@@ -182,17 +163,6 @@ def _text(value: Any) -> str:
     return "" if value is None or value != value else str(value).strip()
 
 
-def _coded(values: Sequence[str], code: dict[str, int], name: str, remedy: str) -> IntArray:
-    for place, value in enumerate(values):
-        if value not in code:
-            known = ", ".join(label for label in list(code)[:8] if label)
-            raise InputError(
-                f"{name} of item {place} is {value!r}, which is not among the labels {known}:"
-                f" {remedy}"
-            )
-    return np.array([code[value] for value in values], dtype=np.intp)
-
-
 # From items and a budget to a plan.
 
 
@@ -243,16 +213,10 @@ def design(
     >>> design(items, calls=50, strategy="masa").n_outcomes
     3
     """
-    if strategy not in get_args(Strategy):
-        raise InputError(
-            f"strategy must be one of {', '.join(get_args(Strategy))}, got {strategy!r}"
-        )
     if random_first and strategy != "ours":
         raise InputError(
             f"a gate on flip_rate asks in random order: it needs strategy 'ours', got {strategy!r}"
         )
-    if calls < 1:
-        raise BudgetError(f"calls must be at least 1, got {calls!r}")
     calls = min(calls, len(items))
     strata, policy = _strata(items, calls, strategy, (min(random_first, calls), reserve))
     L = len(items.labels)

@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 from tallystick.sampling import FAILED, Strata
 from tallystick.verbs.shift.design import (
@@ -43,7 +42,7 @@ from tallystick.verbs.shift.noise import (
     old_noise,
     randomness,
 )
-from tallystick.verbs.shift.result import Change, Noise, TopCell, Unheard
+from tallystick.verbs.shift.result import NO_LABELS, Change, Noise, TopCell, Unheard
 
 # Cells that are named.
 TOP = 10
@@ -94,12 +93,8 @@ class Answers:
         why: ArrayLike | None = None,
         again: Mapping[int, int] | None = None,
     ) -> Answers:
-        """Check that one answer came for each question; *again* holds second answers by item."""
+        """Take one answer per question, no item twice; *again* holds second answers by item."""
         a, c = np.asarray(asked, dtype=np.intp), np.asarray(codes, dtype=np.intp)
-        if a.ndim != 1 or a.shape != c.shape:
-            raise InputError(f"asked and codes must be equally long, got {a.shape} and {c.shape}")
-        if len(np.unique(a)) != len(a):
-            raise InputError("asked holds an item twice: an assessment counts every item once")
         more = again or {}
         return cls(
             asked=a,
@@ -256,7 +251,7 @@ class Seen:
         """Return the change of accuracy or of the mean grade, at its own λ or at a given one."""
         items, past = self.items, self.past
         if past.scale is None and not items.labelled:
-            return Change(estimate=Unknown("there are no true labels"), interval=None)
+            return NO_LABELS
         draws = items.old[:, None] if past.draws is None else past.draws
         if past.scale is not None:
             before, after = self._scale[draws], self._scale[self.codes]

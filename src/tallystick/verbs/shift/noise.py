@@ -41,6 +41,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import sqrt
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -48,7 +49,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
 from tallystick.sampling import FAILED, Strata
-from tallystick.stats.exact_tails import at_least, whole
 from tallystick.stats.intervals import score_ends
 from tallystick.verbs.shift.design import FloatArray, IntArray, Items
 from tallystick.verbs.shift.intervals import SumBounds
@@ -59,8 +59,10 @@ AnswersAre: TypeAlias = Literal["random", "recorded", "deterministic"]
 # (docs/theory/shift.md): change one only with a new measurement (benchmarks/truth/shift_noise.py).
 
 # Flips that are asked again: a tenth of the budget, at least 30. If 30 all confirm, the API shows
-# no noise and repeating stops.
-REPEAT_SHARE, FEWEST_REPEATS = 0.1, 30
+# no noise and repeating stops. They are repeated in the order in which they were asked, which must
+# be uniformly random over the blind items: in proportional order large strata come first and noise
+# looks like change.
+REPEAT_SHARE, FEWEST_REPEATS = 10, 30
 
 # Below this p-value the repeats refute that chance explains every flip between right and wrong;
 # until then λ of the accuracy is 1. An estimated λ is below 1 in a third of all runs on an
@@ -76,63 +78,6 @@ WIDELY_ASKED = 0.2
 NOT_REPEATS = 1e-3
 
 
-def repeats_planned(budget: int) -> int:
-    """Return how many flips to ask again at most: max(30, budget/10).
-
-    >>> repeats_planned(200), repeats_planned(1000)
-    (30, 100)
-    """
-    whole(1, budget=budget)
-    return max(FEWEST_REPEATS, budget // round(1 / REPEAT_SHARE))
-
-
-def more_repeats(repeated: int, unconfirmed: int, *, budget: int) -> bool:
-    """Say whether the next flip of the blind phase should be asked again.
-
-    Flips are repeated in the order in which they were asked, which must be uniformly random over
-    the blind items: in proportional order large strata come first and noise looks like change.
-
-    Parameters
-    ----------
-    repeated, unconfirmed
-        Repeats so far, and how many of them did not give the flipped answer again.
-    budget
-        Calls in all; repeats count against it.
-
-    Examples
-    --------
-    >>> more_repeats(29, 0, budget=1000), more_repeats(30, 0, budget=1000)
-    (True, False)
-    """
-    if repeated >= FEWEST_REPEATS and not unconfirmed:
-        return False
-    return repeated < repeats_planned(budget)
-
-
-def noise_share(repeats: ArrayLike, unconfirmed: ArrayLike) -> FloatArray:
-    """Return λ, (N1), from (weighted) counts of any shape.
-
-    Parameters
-    ----------
-    repeats
-        m; 0 gives λ = 1.
-    unconfirmed
-        x, at most m.
-
-    Examples
-    --------
-    >>> noise_share([30, 30, 0], [9, 0, 0]).round(4).tolist()
-    [0.6957, 0.0549, 1.0]
-    """
-    at_least(0, repeats=repeats, unconfirmed=unconfirmed)
-    m, x = np.asarray(repeats, dtype=np.float64), np.asarray(unconfirmed, dtype=np.float64)
-    if np.any(x > m * (1 + 1e-9)):
-        raise InputError(f"unconfirmed must be at most repeats, got {unconfirmed!r} of {repeats!r}")
-    rate = (x + 0.5) / (m + 1)
-    share = 2 * rate + np.sqrt(np.maximum(rate * (1 - rate), 0.0) / (m + 1))  # (N1)
-    return np.asarray(np.where(m > 0, np.minimum(share, 1.0), 1.0))
-
-
 def chance_p_value(confirmed: float, reverted: float) -> float:
     """Return the one-sided p-value of "nothing changed but chance": P(X >= a), X of (a + b, ½).
 
@@ -144,7 +89,6 @@ def chance_p_value(confirmed: float, reverted: float) -> float:
     """
     from scipy.special import betainc
 
-    at_least(0, confirmed=confirmed, reverted=reverted)
     return float(betainc(confirmed, reverted + 1, 0.5)) if confirmed > 0 else 1.0
 
 
@@ -169,8 +113,12 @@ class Confirmed:
 
     @property
     def share(self) -> float:
-        """λ, (N1)."""
-        return float(noise_share(self.repeats, self.repeats - self.confirmed))
+        """λ, (N1); 1 without a repeat."""
+        m = self.repeats
+        if m <= 0:
+            return 1.0
+        rate = (m - self.confirmed + 0.5) / (m + 1)
+        return min(1.0, 2 * rate + sqrt(max(rate * (1 - rate), 0.0) / (m + 1)))  # (N1)
 
     @property
     def p_values(self) -> tuple[float, float]:

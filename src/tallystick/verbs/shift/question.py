@@ -18,7 +18,7 @@ from tallystick.sampling import Plan
 from tallystick.table import Demo, option
 from tallystick.table.capability import draw_answers, draw_truth
 from tallystick.verbs.shift.design import Items, Strategy, design
-from tallystick.verbs.shift.noise import repeats_planned
+from tallystick.verbs.shift.noise import FEWEST_REPEATS, REPEAT_SHARE
 
 # What a gate can compare, and between what it lies (None: grades have scales of their own).
 # flip_rate is how many more answers differ than two answers of the old API would (all flips of a
@@ -120,7 +120,8 @@ class ShiftQuestion(ClientQuestion):
         if self.deterministic or not fresh or self.strategy == "masa":
             return 0
         budget = self.affordable()
-        return repeats_planned(budget) if self.repeats is None else min(self.repeats, budget - 1)
+        planned = max(FEWEST_REPEATS, budget // REPEAT_SHARE)
+        return planned if self.repeats is None else min(self.repeats, budget - 1)
 
     def plan(self, items: Items, *, fresh: bool = True) -> Plan:
         """Return the plan of this run."""
@@ -176,10 +177,13 @@ def check_metric(metric: str, items: Items, *, graded: bool) -> None:
     if name not in METRICS or bool(colon) != (name == "recall_change"):
         names = ", ".join(METRICS)
         raise InputError(f"a gate of shift is on one of {names}:LABEL, got {metric!r}")
+    missing = ""
     if name in ("accuracy_change", "recall_change") and not items.labelled:
-        raise InputError(f"a gate on {metric} needs true labels (--truth)")
+        missing = "true labels (--truth)"
     if name == "grade_change" and not graded:
-        raise InputError(f"a gate on {metric} needs answers that are grades (--grades)")
+        missing = "grades (--grades)"
+    if missing:
+        raise InputError(f"a gate on {metric} needs {missing}")
     if colon and label not in known:
         raise InputError(
             f"a gate on recall_change names a label with items, one of {', '.join(known[:8])};"

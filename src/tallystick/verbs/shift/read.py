@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tallystick.clients import READINGS, AnswerReading, is_refusal, key_of, read_journal
+from tallystick.clients import (
+    READINGS,
+    AnswerReading,
+    client_columns,
+    is_refusal,
+    key_of,
+    read_journal,
+)
 from tallystick.errors import FormatError, InputError
 from tallystick.results.numbers import count
 from tallystick.table import Data, Label, slice_labels, whole
@@ -114,7 +121,6 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         old=before,
         confidence=_confidence(data, kept),
         labels=labels,
-        other=strange,
         names=_names(data, kept),
     )
     why = [why_unread(text or "", labels) if text not in code else 0 for text in before]
@@ -199,15 +205,19 @@ def _seen(raw: Mapping[str, Sequence[str | None]], names: Sequence[str]) -> list
 def _scale(raw: Mapping[str, Sequence[str | None]], names: Sequence[str]) -> list[str]:
     """Return all grades that are possible: every whole number between those that were seen."""
     seen = _seen(raw, names)
-    try:
-        numbers = [float(word) for word in seen]
-    except ValueError as error:
-        raise InputError(
-            f"with --grades the answers are numbers; name the scale (--labels) if not: {error}"
-        ) from error
+    numbers = _numbers(seen)
     if all(number.is_integer() for number in numbers):
         return [str(n) for n in range(int(min(numbers)), int(max(numbers)) + 1)]
     return sorted(seen, key=float)
+
+
+def _numbers(labels: Sequence[str]) -> list[float]:
+    try:
+        return [float(label) for label in labels]
+    except ValueError as error:
+        raise InputError(
+            f"grades must be numbers, got {', '.join(labels[:6])}: name the scale (--labels 1,2,3)"
+        ) from error
 
 
 def grade_scale(labels: Sequence[str]) -> FloatArray:
@@ -216,12 +226,7 @@ def grade_scale(labels: Sequence[str]) -> FloatArray:
     >>> grade_scale(("1", "2", "5")).tolist()
     [0.0, 0.25, 1.0]
     """
-    try:
-        numbers = np.array([float(label) for label in labels])
-    except ValueError as error:
-        raise InputError(
-            f"grades must be numbers, got {', '.join(labels[:6])}: name the scale (--labels 1,2,3)"
-        ) from error
+    numbers = np.array(_numbers(labels))
     low, high = numbers.min(), numbers.max()
     if low == high:
         raise InputError("all grades are equal: name the whole scale (--labels 1,2,3,4,5)")
@@ -308,31 +313,24 @@ def _leave_failed_calls(
     words: dict[str, list[Label]], said: Sequence[str], *, known: Sequence[Label]
 ) -> list[str]:
     """Take failed calls for no answer in the columns of answers; return the notes."""
-    notes: list[str] = []
+    notes, labels = [], {str(label) for label in known if label is not None}
     for name in said:
-        words[name], more = _without_failed_calls(words[name], name, known=known)
-        notes += more
+        texts = [None if word is None else str(word) for word in words[name]]
+        failed = Counter(
+            text for text in texts if text and text not in labels and is_failed_call(text)
+        )
+        if not failed:
+            continue
+        words[name] = [
+            None if text in failed else word for text, word in zip(texts, words[name], strict=True)
+        ]
+        given = sum(text is not None for text in texts)
+        shown = ", ".join(repr(text) for text, _ in failed.most_common(3))
+        notes.append(
+            f"failed calls are no answers: {count(failed.total())} of {count(given)} items are left"
+            f" out, which have {shown} in {name!r}"
+        )
     return notes
-
-
-def _without_failed_calls(
-    column: Sequence[Label], name: str, *, known: Sequence[Label]
-) -> tuple[list[Label], list[str]]:
-    """Return a column with failed calls as no answer, and a note if it has some."""
-    labels = {str(label) for label in known if label is not None}
-    failed = Counter(
-        str(word) for word in column if str(word) not in labels and is_failed_call(word)
-    )
-    if not failed:
-        return list(column), []
-    given = sum(word is not None for word in column)
-    shown = ", ".join(repr(text) for text, _ in failed.most_common(3))
-    verb = "is a failed call" if failed.total() == 1 else "are failed calls"
-    note = (
-        f"{count(failed.total())} of {count(given)} answers in {name!r} {verb} ({shown}): nobody"
-        " answered there, so these items are left out"
-    )
-    return [None if str(word) in failed else word for word in column], [note]
 
 
 def _refuse_numbers(data: Data, truth: str) -> None:
@@ -374,11 +372,6 @@ def _refuse_strangers(column: str, texts: Sequence[str | None], labels: Sequence
 
 
 # What a client gets, and which items belong to each slice.
-
-
-def client_columns(data: Data) -> tuple[str, ...]:
-    """Return the columns that a client is given, and that a template may name."""
-    return tuple(name for name in data.table.columns if name not in data.table.left_out)
 
 
 def rows_of(data: Data, known: PreparedShift) -> list[Mapping[str, Any]]:
