@@ -99,4 +99,4 @@ def test_battles_are_wins_ties_and_losses(tallystick, tmp_path):
     assert pair["win_rate"] == pytest.approx(0.5833, abs=1e-4)
     refused = tallystick("compare", "arena.csv", "--metric", "elo")
     assert refused.returncode == 1
-    assert "rating model" in refused.stderr
+    assert "takes no --metric" in refused.stderr
