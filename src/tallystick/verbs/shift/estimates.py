@@ -541,13 +541,11 @@ class Seen:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the ends of every cell of the matrix; they always hold the estimate."""
         number = len(self.items)
-        bounds = mean_change(
-            self._moves, _by_cell(self.sample), alpha=alpha, items=number, share=shares
-        )
+        bounds = mean_change(self._moves, self.sample, alpha=alpha, items=number, share=shares)
         # A cell that nobody has seen was not repeated either: its λ is 1, or 0 by declaration.
         unseen = sum_bounds(
             np.zeros(self._of_label.shape),
-            _by_cell(self.sample),
+            self.sample,
             alpha=alpha,
             possible=self._of_label > 0,
         )
@@ -673,12 +671,6 @@ class Seen:
 
 
 _NO_DRAWS = "the old API was asked once (--old-draws measures its randomness)"
-
-
-def _by_cell(sample: StratumSample) -> StratumSample:
-    """Return the same sample with an axis for cells before that of strata."""
-    parts = (sample.shares, sample.answered, sample.fraction)
-    return StratumSample(*(part[None, :] for part in parts))
 
 
 def _scaled(bounds: SumBounds, kappa: float) -> SumBounds:
