@@ -27,9 +27,8 @@ from tallystick.cli.verb import (
     Verb,
     options,
     out_option,
-    reading_options,
-    role_options,
     sorted_options,
+    table_options,
 )
 from tallystick.errors import InputError, meant
 from tallystick.registry import ENTRIES, capability
@@ -141,7 +140,7 @@ look = Verb(
     params=[
         click.Argument(["source"], nargs=-1, required=True, metavar="INPUT..."),
         out_option("Write the reading to this file; every verb takes it as --reading FILE.toml."),
-        *[one for one in reading_options(()) if one.name == "reading"],
+        *table_options((), only=("reading",)),
         *JSON,
     ],
 )
@@ -184,9 +183,8 @@ audit = Verb(
     help=_audit_run.__doc__,
     params=[
         click.Argument(["source"], nargs=-1, required=True, metavar="INPUT..."),
-        *role_options(_READS),
+        *table_options(_READS),
         *options(Question),
-        *reading_options(_READS),
         *options(Delivery, without=("junit", "post")),
     ],
 )

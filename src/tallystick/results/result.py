@@ -118,8 +118,6 @@ class Result:
     def __post_init__(self) -> None:
         if self.decision not in get_args(Decision):
             raise InputError(f"decision must be one of {get_args(Decision)}, got {self.decision!r}")
-        if not self.verdict.strip():
-            raise InputError("a result needs a verdict")
 
     @property
     def opening(self) -> Sentences:
@@ -383,9 +381,6 @@ class Figure:
     unit: Unit = "number"
 
     def __post_init__(self) -> None:
-        if not self.kind.isidentifier():
-            raise InputError(f"kind must be the name of a chart kind, got {self.kind!r}")
-
         lengths = {name: len(values) for name, values in self.columns.items()}
         if len(set(lengths.values())) > 1:
             raise InputError(f"the columns of a figure have equal lengths, got {lengths}")
