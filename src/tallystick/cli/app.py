@@ -153,8 +153,9 @@ def working(what: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    from rich.console import Console
-
-    # The line is gone before anything else is written, an error message included.
-    with Console(stderr=True).status(f"{what} …"):
+    sys.stderr.write(f"{what} …")
+    sys.stderr.flush()
+    try:
         yield
+    finally:  # the line is gone before anything else is written, an error message included
+        sys.stderr.write("\r\x1b[K")

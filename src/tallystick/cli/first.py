@@ -193,8 +193,7 @@ audit = Verb(
 
 
 _NEEDED = (
-    *("numpy", "scipy", "pyarrow", "duckdb", "narwhals", "click", "rich", "jinja2", "httpx"),
-    "stamina",
+    *("numpy", "scipy", "pyarrow", "duckdb", "narwhals", "click", "jinja2", "httpx", "stamina"),
 )
 _OPTIONAL = {"pyspark": "spark", "resvg-py": "png"} | {
     name: name for name in ("dask", "pandas", "polars", "torch")
