@@ -220,7 +220,7 @@ def test_a_reading_file_is_obeyed_and_options_win(tmp_path, tallystick):
     ("said", "message"),
     [
         ('jugdes = ["gpt"]', "'jugdes' is not part of a reading: did you mean 'judges'?"),
-        ('judges = ["claud"]\ntruth = "gold"', "no column 'claud'; did you mean 'claude'?"),
+        ('judges = ["claud"]\ntruth = "gold"', "no column 'claud': did you mean 'claude'?"),
         ('item = "sure"', "no column 'sure'"),
         ("judges = [", "is not a reading file"),
         ("judges = {a = 1}", "must be a text or a list of texts"),

@@ -47,7 +47,7 @@ def test_a_missing_column_is_refused_with_the_nearest_name(tmp_path: Path) -> No
     (tmp_path / "1.csv").write_text("item,truth\n1,2\n")
     with pytest.raises(
         InputError,
-        match=r"has no column 'truht'; did you mean 'truth'\? \(columns: 'item', 'truth'\)",
+        match=r"has no column 'truht': did you mean 'truth'\? \(columns: 'item', 'truth'\)",
     ):
         scan(tmp_path / "1.csv").row_of("truht", "2")
 

@@ -54,7 +54,7 @@ def test_parts_of_which_too_little_is_known_are_refused():
     result, _, group = assessed(np.arange(350))
     with pytest.raises(NotIdentifiable, match="0 of its 200 items were asked"):
         part_of(result, group)
-    with pytest.raises(InputError, match="one boolean for each of the 600"):
+    with pytest.raises(InputError, match="one boolean for each of its 600"):
         part_of(result, np.arange(600))
-    with pytest.raises(InputError, match="does not hold the answers"):
+    with pytest.raises(InputError, match="a result that run or assess returned"):
         part_of(dataclasses.replace(result, evidence=None), group)

@@ -36,6 +36,7 @@ from tallystick.table.roles import (
     Layout,
     Roles,
     assign,
+    check_usable,
     expand,
     find_item,
 )
@@ -309,6 +310,8 @@ def _name(source: Any) -> str:
 
 def _whole(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
     """Decide about a table all of whose rows are here, and about the spelling of its labels."""
+    if given.item is not None:
+        check_usable(table, given.item, coerce=rules.coerce)
     # Labels stay as they are written; grades and scores are numbers.
     if door != Door():
         table = without_summary(table, given)

@@ -177,7 +177,7 @@ def _check_named(look: Look) -> None:
     for column in look.given.columns():
         if column in look.table.columns and column not in look.facts:
             check_usable(look.table, column)
-    for named in (look.layout.judge, look.layout.vote, look.given.item, look.given.system):
+    for named in (look.layout.judge, look.layout.vote, look.given.system):
         if named is not None and named not in look.table.columns:
             raise InputError(missing_column(named, look.table.columns, look.source))
 

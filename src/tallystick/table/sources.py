@@ -18,14 +18,13 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from tallystick.errors import FileError, InputError
+from tallystick.errors import FileError, InputError, meant
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -121,10 +120,9 @@ def _matches(pattern: Path) -> Iterator[Path]:
 def _absent(path: Path, text: str) -> str:
     if not path.parent.is_dir():
         return f"{text} does not exist: there is no folder {path.parent}"
-    guess = nearest(path.name, sorted(entry.name for entry in path.parent.iterdir()))
-    return f"{text} does not exist" + (
-        f"; did you mean {path.parent / guess}?" if guess else f" in {path.parent.resolve()}"
-    )
+    here = sorted(entry.name for entry in path.parent.iterdir())
+    otherwise = f" in {path.parent.resolve()}"
+    return f"{text} does not exist{meant(path.name, here, otherwise=otherwise)}"
 
 
 def _spool(stream: BinaryIO, name: str) -> File:
@@ -145,14 +143,24 @@ def _spool(stream: BinaryIO, name: str) -> File:
 # How much a compressed file may unpack to: a small file must not fill the disk.
 
 
-MOST_UNPACKED = "32GB"
+_MOST_UNPACKED = 32 * 10**9
 """What one compressed file may unpack to; ``TALLYSTICK_UNPACKED`` overrides it."""
 
 _RATIO = 1000
 _ALWAYS = 1 << 26
 """Bytes that any file may unpack to, however small it is."""
 
-_UNITS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+def size_in(variable: str) -> int | None:
+    """Return the bytes that an environment variable names, None if it is not set."""
+    given = os.environ.get(variable)
+    if given is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT])(i?)B", given)
+    if found is None or float(found[1]) == 0:
+        raise InputError(f"{variable} must be a size such as 512MB or 4GB, got {given!r}")
+    unit = (1024 if found[3] else 1000) ** (1 + "KMGT".index(found[2]))
+    return int(float(found[1]) * unit)
 
 
 def most_unpacked(path: Path) -> int:
@@ -160,14 +168,9 @@ def most_unpacked(path: Path) -> int:
 
     That is 1,000 times its size and at most 32 GB, unless ``TALLYSTICK_UNPACKED`` says otherwise.
     """
-    given = os.environ.get("TALLYSTICK_UNPACKED")
-    size = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT])B", given or MOST_UNPACKED)
-    if size is None:
-        raise InputError(f"TALLYSTICK_UNPACKED must be a size such as 500MB or 64GB, got {given!r}")
-    limit = int(float(size[1]) * _UNITS[size[2]])
-    if given is not None:
-        return limit
-    return max(_ALWAYS, min(limit, _RATIO * path.stat().st_size))
+    given = size_in("TALLYSTICK_UNPACKED")
+    usual = max(_ALWAYS, min(_MOST_UNPACKED, _RATIO * path.stat().st_size))
+    return usual if given is None else given
 
 
 def too_large(most: int, name: str) -> FileError:
@@ -429,34 +432,15 @@ def check_names(header: Sequence[Any], name: str) -> tuple[tuple[str, ...], tupl
     return tuple(names), tuple(notes)
 
 
-# The nearest name to one that does not exist, for error messages.
-
-
 _SHOWN = 8
-
-
-def nearest(name: str, names: Sequence[str]) -> str | None:
-    """Return the name most like *name*, or None if nothing comes close.
-
-    >>> nearest("Truth ", ["item", "truth"])
-    'truth'
-    """
-    plain: dict[str, str] = {}
-    for candidate in names:
-        plain.setdefault(candidate.strip().casefold(), candidate)
-    found = get_close_matches(name.strip().casefold(), plain, n=1, cutoff=0.7)
-    return plain[found[0]] if found else None
 
 
 def missing_column(name: str, columns: Sequence[str], source: str) -> str:
     """Return the message for a column that is not there.
 
     >>> missing_column("jugde", ["item", "judge"], "votes.csv")
-    "votes.csv has no column 'jugde'; did you mean 'judge'? (columns: 'item', 'judge')"
+    "votes.csv has no column 'jugde': did you mean 'judge'? (columns: 'item', 'judge')"
     """
-    guess = nearest(name, columns)
-    hint = f"; did you mean {guess!r}?" if guess is not None else ""
-    shown = ", ".join(map(repr, columns[:_SHOWN])) + (
-        f", … {len(columns):,} in all" if len(columns) > _SHOWN else ""
-    )
-    return f"{source} has no column {name!r}{hint} (columns: {shown})"
+    more = f", … {len(columns):,} in all" if len(columns) > _SHOWN else ""
+    shown = ", ".join(map(repr, columns[:_SHOWN])) + more
+    return f"{source} has no column {name!r}{meant(name.strip(), columns)} (columns: {shown})"

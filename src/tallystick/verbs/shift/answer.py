@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tallystick.clients import client_columns, client_of, unread_warnings
-from tallystick.errors import AskError, FileError, InputError, NotIdentifiable, TallystickError
+from tallystick.errors import AskError, InputError, NotIdentifiable, TallystickError
 from tallystick.results import (
     Gate,
     GateEstimate,
@@ -50,6 +50,7 @@ from tallystick.verbs.shift.baseline import (
     check_history,
     models_before,
     read_history,
+    unwritable,
 )
 from tallystick.verbs.shift.design import design
 from tallystick.verbs.shift.estimates import Answers, Past
@@ -241,9 +242,7 @@ def _check_writable(path: Path) -> None:
     try:
         path.open("a").close()
     except OSError as error:
-        raise FileError(
-            f"--history {path} cannot be written: {error.strerror}; nothing was asked yet"
-        ) from error
+        raise unwritable(path, error) from error
     if path.stat().st_size:
         read_history(path)
 
@@ -286,8 +285,7 @@ def metric_estimate(result: ShiftResult, metric: str) -> GateEstimate:
     """
     name, _, label = metric.partition(":")
     change = result.recall_change[label] if label else _measured(result, name)
-    if change.interval is None:
-        raise InputError(f"{metric} is not known here: {change.estimate}")
+    assert change.interval is not None  # check_metric refused what is not known
     within = METRICS[name]
     hides = result.unheard["failed"].hides if "failed" in result.unheard else 0.0
     if label and result.evidence is not None:
@@ -366,18 +364,13 @@ def part_of(result: ShiftResult, chosen: ArrayLike, *, alpha: float = 0.05) -> S
     >>> part_of(whole, items.truth == 1).accuracy_change.estimate, part_of(whole, items.truth == 0).n_items
     (1.0, 30)
     """
-    if result.evidence is None:
+    keep = np.asarray(chosen)
+    if result.evidence is None or keep.dtype != bool or keep.shape != (result.population,):
         raise InputError(
-            "this result does not hold the answers that it was made from: pass what run or assess"
-            " returned"
+            "part_of needs a result that run or assess returned, and one boolean for each of its"
+            f" {result.population} items; got {keep.dtype} {keep.shape}"
         )
     items, strata, answers, past = result.evidence
-    keep = np.asarray(chosen)
-    if keep.dtype != bool or keep.shape != (len(items),):
-        raise InputError(
-            f"chosen must hold one boolean for each of the {len(items)} items, got {keep.dtype}"
-            f" {keep.shape}"
-        )
     mine = keep[answers.asked]
     if mine.sum() < 2:
         raise NotIdentifiable(
@@ -416,8 +409,7 @@ def part_of(result: ShiftResult, chosen: ArrayLike, *, alpha: float = 0.05) -> S
 
 def item_columns(result: Result, data: Data) -> Mapping[str, Any]:
     """Return the items that were asked, with what was learnt of each."""
-    if not isinstance(result, ShiftResult):
-        raise InputError("nothing was asked, so there are no items to write (--items-out)")
+    assert isinstance(result, ShiftResult)
     return result.asked
 
 

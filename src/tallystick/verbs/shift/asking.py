@@ -396,12 +396,8 @@ class Asking:
         """Return warnings about what the limit on the cost left out."""
         wanted = min(self.how.budget or 0, len(self.items))
         short = self._broke or self.how.affordable() < wanted
-        return money_warnings(
-            self.how.max_cost,
-            asked=self._counted if short else None,
-            wanted=wanted,
-            unpaid=self._unpaid,
-        )
+        unasked = wanted - self._counted if short else 0
+        return money_warnings(self.how.max_cost, unasked=unasked, unpaid=self._unpaid)
 
 
 # When enough has been asked: a limit on flips, proved or refuted at any time.

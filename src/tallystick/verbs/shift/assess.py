@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import NotIdentifiable
-from tallystick.results import Unknown
 from tallystick.sampling import FAILED, Strata
 from tallystick.verbs.shift.design import (
     Items,
@@ -19,7 +18,7 @@ from tallystick.verbs.shift.estimates import Answers, Past, Seen
 from tallystick.verbs.shift.noise import (
     AnswersAre,
 )
-from tallystick.verbs.shift.result import Change, ShiftResult
+from tallystick.verbs.shift.result import NO_LABELS, Change, ShiftResult
 from tallystick.verbs.shift.verdict import (
     assumptions_of,
     concluded,
@@ -91,7 +90,6 @@ def assess(
     noise = replace(noise, less_stable=stricter.less_stable)
     shift, ends, sure = seen.matrix()
     graded = seen.past.scale is not None
-    nothing: Change = Change(estimate=Unknown("there are no true labels"), interval=None)
 
     # Estimates that cannot be true together are moved to the nearest that can: no more accuracy is
     # gained or lost than answers differ, and no more of them moved.
@@ -114,7 +112,7 @@ def assess(
             tuple(seen.interval(a, b) for a, b in zip(lows, highs, strict=True))
             for lows, highs in zip(*ends, strict=True)
         ),
-        accuracy_change=mean if items.labelled else nothing,
+        accuracy_change=mean if items.labelled else NO_LABELS,
         grade_change=mean if graded else None,
         scale=(items.labels[0], items.labels[-1]) if graded else None,
         flip_rate=flips,

@@ -35,10 +35,11 @@ from tallystick.errors import FileError, FormatError
 from tallystick.results import Figure, Interval, Result, Unit, Unknown, to_json
 from tallystick.table import Capability, Data, Door, answered, option, whole, write_csv
 from tallystick.verbs.shift.noise import old_noise
-from tallystick.verbs.shift.result import Change, ShiftResult
+from tallystick.verbs.shift.result import NO_LABELS, Change, ShiftResult
 from tallystick.verbs.shift.verdict import baseline_verdict, baseline_warnings, history_verdict
 
 _PRIVATE = {"private": True}
+ASKED_ONCE = Unknown("each item was asked once")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,12 +147,12 @@ def _result(
         [read.get((row, draw)) for row in range(data.n_rows)] for draw in range(1, asked.draws + 1)
     ]
     whole_rows = [row for row in range(data.n_rows) if all(one[row] is not None for one in draws)]
-    unstable: float | Unknown = Unknown("each item was asked once")
+    unstable: float | Unknown = ASKED_ONCE
     if asked.draws > 1 and whole_rows:
         unstable = float(np.mean([len({one[row] for one in draws}) > 1 for row in whole_rows]))
     known = [row for row in whole_rows if truth and truth[row] != "None"]
-    accuracy = Change(estimate=Unknown("there are no true labels"), interval=None)
-    noise: float | Unknown = Unknown("each item was asked once")
+    accuracy = NO_LABELS
+    noise: float | Unknown = ASKED_ONCE
     if known:
         right = np.array([[one[row] == truth[row] for one in draws] for row in known], float)
         mean = float(right.mean())
@@ -242,6 +243,11 @@ class HistoryResult(Result):
         return (Figure("rounds", f"{title} over time", columns, roles, unit=unit),)
 
 
+def unwritable(path: Path, error: OSError) -> FileError:
+    """Return the refusal of a history that cannot be continued."""
+    return FileError(f"--history {path} cannot be written: {error.strerror}")
+
+
 def append_history(path: Path, result: ShiftResult, *, on: date) -> None:
     """Add an assessment to the file, one line of JSON; what is there is never rewritten.
 
@@ -255,7 +261,7 @@ def append_history(path: Path, result: ShiftResult, *, on: date) -> None:
             stream.flush()
             os.fsync(stream.fileno())
     except OSError as error:
-        raise FileError(f"the history {path} cannot be written: {error.strerror}") from error
+        raise unwritable(path, error) from error
 
 
 def read_history(path: Path) -> HistoryResult:
@@ -265,14 +271,12 @@ def read_history(path: Path) -> HistoryResult:
     except OSError as error:
         raise FileError(f"the history {path} cannot be read: {error.strerror}") from error
     found: list[dict[str, Any]] = []
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines or [""], 1):
         try:
             one = json.loads(line)
             found.append({**one, "date": date.fromisoformat(one["date"]).isoformat()})
         except (ValueError, KeyError, TypeError) as error:
             raise FormatError(f"line {number} of {path} is not an assessment: {error}") from error
-    if not found:
-        raise FormatError(f"{path} holds no assessment")
     found.sort(key=lambda one: str(one["date"]))
     last = found[-1]
     return HistoryResult(
@@ -295,9 +299,8 @@ def check_history(path: Path, identity: tuple[str, str, str]) -> None:
     if not path.exists() or not path.stat().st_size:
         return
     last = read_history(path).assessments[-1]
-    names = ("api", "asked_hash", "data_hash")
-    what = ("the API", "what is asked (address, prompt, template)", "the data (items, labels)")
-    for name, words, now in zip(names, what, identity, strict=True):
+    names = {"api": "the API", "asked_hash": "the request", "data_hash": "the data"}
+    for (name, words), now in zip(names.items(), identity, strict=True):
         if name in last and last[name] != now:
             raise FormatError(
                 f"the history {path} is of another kind: {words} changed. Keep one history per API,"

@@ -42,7 +42,7 @@ from tallystick.verbs.shift.noise import (
     old_noise,
     randomness,
 )
-from tallystick.verbs.shift.result import Change, Noise, TopCell, Unheard
+from tallystick.verbs.shift.result import NO_LABELS, Change, Noise, TopCell, Unheard
 
 # Cells that are named.
 TOP = 10
@@ -251,7 +251,7 @@ class Seen:
         """Return the change of accuracy or of the mean grade, at its own λ or at a given one."""
         items, past = self.items, self.past
         if past.scale is None and not items.labelled:
-            return Change(estimate=Unknown("there are no true labels"), interval=None)
+            return NO_LABELS
         draws = items.old[:, None] if past.draws is None else past.draws
         if past.scale is not None:
             before, after = self._scale[draws], self._scale[self.codes]

@@ -177,10 +177,13 @@ def check_metric(metric: str, items: Items, *, graded: bool) -> None:
     if name not in METRICS or bool(colon) != (name == "recall_change"):
         names = ", ".join(METRICS)
         raise InputError(f"a gate of shift is on one of {names}:LABEL, got {metric!r}")
+    missing = ""
     if name in ("accuracy_change", "recall_change") and not items.labelled:
-        raise InputError(f"a gate on {metric} needs true labels (--truth)")
+        missing = "true labels (--truth)"
     if name == "grade_change" and not graded:
-        raise InputError(f"a gate on {metric} needs answers that are grades (--grades)")
+        missing = "grades (--grades)"
+    if missing:
+        raise InputError(f"a gate on {metric} needs {missing}")
     if colon and label not in known:
         raise InputError(
             f"a gate on recall_change names a label with items, one of {', '.join(known[:8])};"

@@ -205,15 +205,19 @@ def _seen(raw: Mapping[str, Sequence[str | None]], names: Sequence[str]) -> list
 def _scale(raw: Mapping[str, Sequence[str | None]], names: Sequence[str]) -> list[str]:
     """Return all grades that are possible: every whole number between those that were seen."""
     seen = _seen(raw, names)
-    try:
-        numbers = [float(word) for word in seen]
-    except ValueError as error:
-        raise InputError(
-            f"with --grades the answers are numbers; name the scale (--labels) if not: {error}"
-        ) from error
+    numbers = _numbers(seen)
     if all(number.is_integer() for number in numbers):
         return [str(n) for n in range(int(min(numbers)), int(max(numbers)) + 1)]
     return sorted(seen, key=float)
+
+
+def _numbers(labels: Sequence[str]) -> list[float]:
+    try:
+        return [float(label) for label in labels]
+    except ValueError as error:
+        raise InputError(
+            f"grades must be numbers, got {', '.join(labels[:6])}: name the scale (--labels 1,2,3)"
+        ) from error
 
 
 def grade_scale(labels: Sequence[str]) -> FloatArray:
@@ -222,12 +226,7 @@ def grade_scale(labels: Sequence[str]) -> FloatArray:
     >>> grade_scale(("1", "2", "5")).tolist()
     [0.0, 0.25, 1.0]
     """
-    try:
-        numbers = np.array([float(label) for label in labels])
-    except ValueError as error:
-        raise InputError(
-            f"grades must be numbers, got {', '.join(labels[:6])}: name the scale (--labels 1,2,3)"
-        ) from error
+    numbers = np.array(_numbers(labels))
     low, high = numbers.min(), numbers.max()
     if low == high:
         raise InputError("all grades are equal: name the whole scale (--labels 1,2,3,4,5)")
@@ -327,10 +326,9 @@ def _leave_failed_calls(
         ]
         given = sum(text is not None for text in texts)
         shown = ", ".join(repr(text) for text, _ in failed.most_common(3))
-        verb = "is a failed call" if failed.total() == 1 else "are failed calls"
         notes.append(
-            f"{count(failed.total())} of {count(given)} answers in {name!r} {verb} ({shown}):"
-            " nobody answered there, so these items are left out"
+            f"failed calls are no answers: {count(failed.total())} of {count(given)} items are left"
+            f" out, which have {shown} in {name!r}"
         )
     return notes
 

@@ -25,6 +25,9 @@ class Change:
     interval: Interval | None
 
 
+NO_LABELS = Change(estimate=Unknown("there are no true labels"), interval=None)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Noise:
     """How much of the change is the API's own randomness.

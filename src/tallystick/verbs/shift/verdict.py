@@ -40,9 +40,6 @@ UNLABELLED = (
 )
 EQUAL_NOISE = "the old API was as noisy as the new one"
 DETERMINISTIC = "the API gives the same answer to the same call, as you declared"
-RECORDED = (
-    "recorded answers cannot be asked again, so all flips may be noise: the intervals allow for it"
-)
 NOT_REPEATED = "no flip was asked again, so all flips may be noise: the intervals allow for it"
 
 
@@ -51,8 +48,6 @@ def assumptions_of(noise: Noise, *, labelled: bool, draws: object) -> tuple[str,
     found = ASSUMPTIONS if labelled else UNLABELLED
     if noise.answers_are == "deterministic":
         return (*found, DETERMINISTIC)
-    if noise.answers_are == "recorded":
-        return (*found, RECORDED)
     if not noise.repeats:
         return (*found, NOT_REPEATED)
     return (*found, EQUAL_NOISE) if noise.equal_noise and draws is None else found
@@ -227,8 +222,8 @@ def _moved(result: ShiftResult) -> str:
 
 def _share(change: Change) -> str:
     """Write a share with its interval."""
-    if change.interval is None or isinstance(change.estimate, Unknown):
-        return "an unknown share"
+    assert change.interval is not None
+    assert isinstance(change.estimate, float)
     return percent_interval(change.estimate, change.interval)
 
 
@@ -315,23 +310,12 @@ def noise_notes(noise: Noise, *, alpha: float) -> tuple[str, ...]:
     return tuple(found)
 
 
-def money_warnings(
-    limit: float | None, *, asked: int | None, wanted: int, unpaid: int
-) -> tuple[str, ...]:
-    """Return what a limit on the cost left out; *asked* is None where it did not end the run."""
-    if limit is None:
+def money_warnings(limit: float | None, *, unasked: int, unpaid: int) -> tuple[str, ...]:
+    """Return what a limit on the cost left out: items never asked, or not a second time."""
+    if limit is None or not (unasked or unpaid):
         return ()
-    found = []
-    if asked is not None:
-        found.append(
-            f"max_cost = {limit:g} ended the run: {count(asked)} of {count(wanted)} items were"
-            " asked"
-        )
-    if unpaid:
-        found.append(
-            f"max_cost = {limit:g} was used up: {count(unpaid)} items were not asked a second time"
-        )
-    return tuple(found)
+    left = f"{count(unasked)} items were not asked, {count(unpaid)} not a second time"
+    return (f"max_cost = {limit:g} ended the run: {left}",)
 
 
 def model_change(before: Collection[str], now: Collection[str]) -> str:
@@ -390,12 +374,11 @@ def old_draws_note(draws: int) -> str:
 def baseline_verdict(accuracy: Change, unstable: float | Unknown, *, items: int, draws: int) -> str:
     """Say how good and how noisy an API is before anything changed."""
     asked = f"{count(items)} items asked {count(draws)} times each."
-    if isinstance(accuracy.estimate, Unknown):
-        first = "The answers are recorded"
-    elif accuracy.interval is None:
-        first = f"The API is right on {percent(accuracy.estimate)}"
-    else:
-        first = f"The API is right on {percent_interval(accuracy.estimate, accuracy.interval)}"
+    first = "The answers are recorded"
+    if isinstance(accuracy.estimate, float):
+        ends = accuracy.interval
+        right = percent_interval(accuracy.estimate, ends) if ends else percent(accuracy.estimate)
+        first = f"The API is right on {right}"
     if isinstance(unstable, Unknown):
         return f"{first}; {asked}"
     return f"{first}; {percent(unstable)} of the items get different answers; {asked}"
