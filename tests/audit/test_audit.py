@@ -37,7 +37,7 @@ def test_all_that_applies_is_run_and_nothing_else(question, verbs):
     result = audit(table_of(question))
     assert [part.verb for part in result.sections] == verbs
     assert result.skipped == ()
-    assert all(part.answer_line in result.verdict for part in result.sections)
+    assert all(part.opening.answer in result.verdict for part in result.sections)
     assert [row["answer"] for row in result.rows()] == [part.verdict for part in result.sections]
     assert json.loads(to_json(result.to_dict()))["sections"][0]["verb"] == verbs[0]
     assert result.figures()[: len(verbs)] == tuple(part.figures()[0] for part in result.sections)

@@ -20,11 +20,6 @@ from tallystick.table import Reading, answered, write_csv
 SHOWN = [one.verb for one in capabilities() if one.demo is not None]
 
 
-@pytest.fixture
-def tallystick(in_process):
-    return in_process
-
-
 def votes(rows: int = 120, **more: object) -> dict[str, list[object]]:
     draw = random.Random(1)
     truth = [draw.choice(["yes", "no"]) for _ in range(rows)]
@@ -220,7 +215,7 @@ def test_a_reading_file_is_obeyed_and_options_win(tmp_path, tallystick):
     ("said", "message"),
     [
         ('jugdes = ["gpt"]', "'jugdes' is not part of a reading: did you mean 'judges'?"),
-        ('judges = ["claud"]\ntruth = "gold"', "no column 'claud'; did you mean 'claude'?"),
+        ('judges = ["claud"]\ntruth = "gold"', "no column 'claud': did you mean 'claude'?"),
         ('item = "sure"', "no column 'sure'"),
         ("judges = [", "is not a reading file"),
         ("judges = {a = 1}", "must be a text or a list of texts"),

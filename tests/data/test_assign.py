@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.table import Roles, Table, scan
-from tallystick.table.roles import assign, find_item
+from tallystick.table import Door, Roles, Table, read, scan
+from tallystick.table.roles import Layout, assign, find_item
 
 
 def _table(columns: Mapping[str, Sequence[Any]] | None = None) -> Table:
@@ -44,8 +44,8 @@ def test_a_literal_name_wins_over_commas_and_globs() -> None:
 @pytest.mark.parametrize(
     ("roles", "words"),
     [
-        (Roles(truth="glod"), r"has no column 'glod'; did you mean 'gold'\?"),
-        (Roles(judges=("lr_c",)), r"no column 'lr_c'; did you mean 'lr_"),
+        (Roles(truth="glod"), r"has no column 'glod': did you mean 'gold'\?"),
+        (Roles(judges=("lr_c",)), r"no column 'lr_c': did you mean 'lr_"),
         (Roles(judges=("gpt*",)), "no column of the table matches 'gpt\\*'"),
         (Roles(judges=("lr_a,",)), "has no column ''"),
         (Roles(judges=("gold",), truth="gold"), "'gold' is given as truth and in a group"),
@@ -98,3 +98,21 @@ def test_a_column_that_is_named_like_the_items_but_repeats_is_pointed_out() -> N
     roles, [note] = find_item(_table({"item_id": [1, 1], "a": [1, 0]}), Roles(), repeats=False)
     assert roles.item is None
     assert "every row counts as an item of its own" in note
+
+
+def test_a_single_name_is_a_group_of_one() -> None:
+    held = Layout(ignore="notes", columns=["a", "b"])
+    assert held.ignore == ("notes",)
+    assert held.columns == ("a", "b")
+
+
+def test_ignored_columns_are_not_taken_for_votes() -> None:
+    votes = {
+        "a": ["x", "y"] * 9,
+        "b": ["x", "y"] * 8 + ["x", "x"],
+        "notes": ["x", "y"] * 8 + ["y", "y"],
+    }
+    door = Door(verb="judge", want="judges")
+    with read(votes, door) as everything, read(votes, door, ignore="no*") as data:
+        assert everything.roles.judges == ("a", "b", "notes")
+        assert data.roles.judges == ("a", "b")

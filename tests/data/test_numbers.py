@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from tallystick import compare
 from tallystick.errors import InputError
 from tallystick.table import scan
 from tallystick.table.numbers import read_numbers, unmatched
@@ -66,3 +67,22 @@ def test_tokens_that_stand_nowhere_are_told() -> None:
     assert len(unmatched(table, ["b"], ("NA", "-1", "true"))) == 3
     wide = scan(pa.table({f"m{j}": ["x", "NA" if j == 450 else "y"] for j in range(451)}))
     assert unmatched(wide, wide.columns, ("NA",)) == ()
+
+
+FAILED = {
+    "id": list(range(40)),
+    "old": ["correct", "incorrect"] * 20,
+    "new": ["Correct", "Correct", "Incorrect", "error"] * 10,
+}
+
+
+@pytest.mark.parametrize("options", [{}, {"models": ("old", "new")}])
+def test_a_failed_call_among_right_and_wrong_is_asked_about_with_both_ways_out(options):
+    with pytest.raises(InputError, match="error in new is neither pass nor fail") as refused:
+        compare(FAILED, **options)
+    assert "--missing=error" in str(refused.value)
+    assert "--never-true=error" in str(refused.value)
+    assert compare(FAILED, missing=("error",), **options).n_items == 30
+    counted = compare(FAILED, never_true=("error",), **options)
+    assert counted.n_items == 40
+    assert {row.name: row.score for row in counted.models} == {"old": 0.5, "new": 0.5}

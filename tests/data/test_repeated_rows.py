@@ -35,7 +35,7 @@ def test_rows_that_were_appended_twice_count_once() -> None:
     result, plain = score(twice), score(once)
     assert result.n_labels == plain.n_labels
     assert [row.interval for row in result.systems] == [row.interval for row in plain.systems]
-    assert any("60 rows are copies" in note for note in result.notes)
+    assert any("left out: 60" in note for note in result.notes)
     named = score(twice, item="question_id")
     assert named.n_labels == plain.n_labels
 

@@ -166,3 +166,25 @@ def test_the_metric_of_a_long_table_is_one_of_its_columns():
     )
     result = compare(frame, metric="latency_ms", item="item", judge="model")
     assert (result.metric, result.better) == ("latency_ms", "lower")
+
+
+def run_file(folder, name, columns):
+    (folder / f"{name}.csv").write_text(pd.DataFrame(columns).to_csv(index=False))
+    return f"{name}.csv"
+
+
+def test_a_column_with_one_model_names_the_run(runs):
+    files = [
+        run_file(runs, name, {"id": range(6), "model": [f"m{name}"] * 6, "f1": [1, 0] * 3})
+        for name in "xy"
+    ]
+    assert {row.name for row in compare(files, metric="f1").models} == {"mx", "my"}
+
+
+def test_files_without_items_or_scores_are_refused_with_the_way_out(runs):
+    files = [run_file(runs, name, {"f1": [0.5, 1.0]}) for name in "xy"]
+    with pytest.raises(InputError, match=r"no column names the items.*--item C"):
+        compare(files, metric="f1")
+    files = [run_file(runs, name, {"id": [1, 2], "note": ["some words", name]}) for name in "xy"]
+    with pytest.raises(InputError, match=r"no column holds scores.*--metric C"):
+        compare([], run=[f"{file[0]}={file}" for file in files])

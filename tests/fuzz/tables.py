@@ -362,7 +362,7 @@ def _arguments(rng: random.Random, header: list[str], name: str) -> tuple[str, .
         ("tally", name, "--coerce", "--json"),
         ("tally", name, "--missing", "NA,-1", "--item", header[0], "--items-out", "items.csv"),
         ("tally", name, "--weight", header[-1], "--json"),
-        ("tally", name, "--cut", f"{header[-1]}=0,0.5,1"),
+        ("tally", name, "--by", header[-1]),
         *[("judge", name, "--json")] * 2,
         ("judge", name, "--truth", column, "--html", "page.html"),
         ("judge", name, "--judges", f"{column},{other}", "--labels", "--1,1", "--coerce"),

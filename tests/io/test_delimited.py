@@ -70,10 +70,10 @@ def test_cells_are_kept_exactly_as_written(
         ),
         (b'a,b\n"1\n2",2\n3,4,5\n', r"line 4 has 3 fields"),
         (b"a,b\n1,2\n  \n", "line 3 has 1 field"),
-        (b'a,b\n1,2\n"3,4\n5,6\n', r'line 3: a quote \("\) is opened and never closed'),
-        (b'a,b\n1,"2\n', r'line 2: a quote \("\) is opened and never closed'),
+        (b'a,b\n1,2\n"3,4\n5,6\n', r'line 3: a quote \("\) is opened and not closed'),
+        (b'a,b\n1,"2\n', r'line 2: a quote \("\) is opened and not closed'),
         (b'a,b\n"x"y,2\n', r"line 2: text follows a closing quote"),
-        (b'"a,b\n1,2\n', r'line 1: a quote \("\) is opened and never closed'),
+        (b'"a,b\n1,2\n', r'line 1: a quote \("\) is opened and not closed'),
         (b"\na,b\n1,2\n", "line 1 is blank: the first line must name the columns"),
     ],
 )
@@ -87,9 +87,8 @@ def test_a_broken_record_is_refused_with_its_line(
 def test_a_quote_that_runs_on_is_reported_before_it_fills_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(delimited, "MAX_CELL", 1000)
     monkeypatch.setattr(texts, "MAX_CELL", 1000)
-    with pytest.raises(FileError, match=r"line 2: a quote .* not closed within 1,000 characters"):
+    with pytest.raises(FileError, match=r"line 2: a quote .* not closed"):
         _scan(tmp_path / "votes.csv", b'a,b\n1,"x\n' + b"1,2\n" * 1000)
     assert csv.field_size_limit() == 131_072
 

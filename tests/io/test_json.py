@@ -231,7 +231,7 @@ def test_an_array_on_one_line_may_be_longer_than_a_line_may_be(
         ('[{"a": 1}] [{"a": 2}]', r"not one JSON array \(Extra data"),
         ('[{"a": 1, "a": 2}]', "not one JSON array .key 'a' occurs twice in one object"),
         ('[{"a": ' + "[" * 100_000, "not one JSON array .maximum recursion"),
-        ('[{"a": "\\ud800"}]', "entry 1 holds half of a surrogate pair"),
+        ('[{"a": "\\ud800"}]', "half of a surrogate pair, which is not text, in entry 1"),
         ('[{"": 1}]', "a key is blank|no name"),
     ],
 )

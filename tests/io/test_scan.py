@@ -47,7 +47,7 @@ def test_a_missing_column_is_refused_with_the_nearest_name(tmp_path: Path) -> No
     (tmp_path / "1.csv").write_text("item,truth\n1,2\n")
     with pytest.raises(
         InputError,
-        match=r"has no column 'truht'; did you mean 'truth'\? \(columns: 'item', 'truth'\)",
+        match=r"has no column 'truht': did you mean 'truth'\? \(columns: 'item', 'truth'\)",
     ):
         scan(tmp_path / "1.csv").row_of("truht", "2")
 
@@ -91,7 +91,7 @@ def test_real_weak_labels_have_their_abstentions_missing(shared_data: Path) -> N
 
 @pytest.mark.parametrize("name", ["bound/youtube_minilm.npz", "dynamic/cifar10_60k_jpeg.npz"])
 def test_real_archives_are_refused_by_name(shared_data: Path, name: str) -> None:
-    with pytest.raises(FileError, match="is a zip archive"):
+    with pytest.raises(FileError, match="is a zip file"):
         scan(shared_data / name)
 
 

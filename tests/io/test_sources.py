@@ -15,7 +15,7 @@ from tallystick.table.sources import resolve
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("vote.csv", r"vote\.csv does not exist; did you mean .*votes\.csv\?"),
+        ("vote.csv", r"vote\.csv does not exist: did you mean 'votes\.csv'\?"),
         ("nowhere/votes.csv", r"there is no folder .*nowhere"),
         (".", r"is a directory; name its files, for instance .*\*\.csv"),
         ("*.tsv", r"no file matches '\*\.tsv'"),
@@ -24,7 +24,7 @@ from tallystick.table.sources import resolve
         (["votes.csv", "*.csv"], "given twice"),
         ([], "no file was given"),
         (["-", "-"], "once only"),
-        ([3], "path, got int"),
+        ([3], "not the name of a file"),
         ("", "not the name of a file"),
         ("a\0b", "not the name of a file"),
     ],

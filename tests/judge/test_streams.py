@@ -11,10 +11,15 @@ from tallystick.verbs.judge import (
     Windows,
     majority,
     position_bias,
-    windows,
 )
 
 POINT = Point(prevalence="2/5", accuracy=dict.fromkeys("xyz", ("17/20", "4/5")))
+
+
+def windows(batches, **options):
+    """Evaluate a stream window by window, the last one too."""
+    held = Windows(**options)
+    return [window for batch in batches for window in held.push(batch)] + held.finish()
 
 
 def stream(n, rng):
@@ -24,11 +29,11 @@ def stream(n, rng):
 
 def test_windows_do_not_depend_on_how_the_stream_is_cut_into_batches():
     data = stream(1000, 1)
-    whole = list(windows([data], size=250, evaluation=majority))
+    whole = windows([data], size=250, evaluation=majority)
     parts = [
         {name: values[i : i + 37] for name, values in data.items()} for i in range(0, 1000, 37)
     ]
-    cut = list(windows(parts, size=250, evaluation=majority))
+    cut = windows(parts, size=250, evaluation=majority)
     assert [window.to_dict() for window in whole] == [window.to_dict() for window in cut]
     assert [(window.start, window.end) for window in whole] == [
         (0, 250),
@@ -40,7 +45,7 @@ def test_windows_do_not_depend_on_how_the_stream_is_cut_into_batches():
 
 
 def test_a_change_of_one_judge_is_told_and_a_quiet_stream_is_not():
-    quiet = list(windows([stream(4000, 2)], size=200, evaluation=majority))
+    quiet = windows([stream(4000, 2)], size=200, evaluation=majority)
     assert not any(window.change for window in quiet)
     data = stream(4000, 2)
     flip = np.random.default_rng(0).random(4000) < 0.35

@@ -118,3 +118,25 @@ def test_a_slow_body_and_a_slow_answer_are_waited_for(impatient: tuple[str, int]
         # The same connection; the first answer needs a process that takes seconds to start.
         one.sendall(b"GET /v1/streams/qa/results/judge HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n\r\n")
         assert one.recv(65536).startswith(b"HTTP/1.1 200")
+
+
+def test_an_answer_that_nobody_reads_is_given_up(impatient: tuple[str, int]) -> None:
+    """It would hold a state of the database for ever."""
+    url = f"http://127.0.0.1:{impatient[1]}/v1/streams/big"
+    httpx.put(url, json={}).raise_for_status()
+    for start in range(0, 30_000, 10_000):
+        names = (f"{start + k}-{'x' * 200}" for k in range(10_000))
+        body = "\n".join(json.dumps({"item": one, "votes": {"a": "x"}}) for one in names)
+        httpx.post(f"{url}/records", content=body, timeout=60).raise_for_status()
+    whole = len(httpx.get(f"{url}/rows", timeout=60).content)
+    assert whole > 6_000_000
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        one.connect(impatient)
+        one.sendall(b"GET /v1/streams/big/rows HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        time.sleep(4 * LIMIT)
+        size = 0
+        with contextlib.suppress(ConnectionError):
+            while piece := one.recv(1 << 20):
+                size += len(piece)
+    assert size < whole

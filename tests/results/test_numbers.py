@@ -19,10 +19,8 @@ from tallystick.results import (
     percent_interval,
     points,
     points_interval,
-    shown_difference,
 )
 
-shares = st.floats(0, 1)
 anything = st.floats(allow_nan=False)
 
 
@@ -41,15 +39,8 @@ def test_a_rate_and_its_interval_have_one_unit():
 def test_a_difference_is_in_points_and_has_a_sign():
     assert points(0.044) == "+4.4 points"
     assert points(-0.044) == "−4.4 points"
-    assert points(-0.044, minus="-") == "-4.4 points"
     assert points_interval(0.44, Interval(0.059, 0.82)) == "+44.0 points [+5.9, +82.0]"
     assert points_interval(0.0, Interval(-math.inf, math.inf)) == "0.0 points [−∞, +∞]"
-
-
-@given(shares, shares)
-def test_a_difference_that_is_shown_is_the_difference_of_the_numbers_shown(first, second):
-    shown = read(shown_difference(first, second))
-    assert shown == pytest.approx(read(percent(first)) - read(percent(second)), abs=1e-9)
 
 
 @given(anything)

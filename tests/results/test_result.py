@@ -159,10 +159,9 @@ def test_html_is_escaped():
     assert "&lt;b&gt;llama" in page
 
 
-@pytest.mark.parametrize("bad", [{"decision": "maybe"}, {"verdict": "  "}])
-def test_a_result_without_verdict_or_with_another_decision_is_refused(bad):
-    with pytest.raises(InputError):
-        Result(**{"verdict": "v", "n_items": 1, **bad})
+def test_another_decision_than_the_three_is_refused():
+    with pytest.raises(InputError, match="decision must be"):
+        Result(verdict="v", n_items=1, decision="maybe")
 
 
 def test_a_figure_names_columns_that_exist_and_have_one_length():
@@ -171,8 +170,6 @@ def test_a_figure_names_columns_that_exist_and_have_one_length():
         Figure("forest", "t", {"a": [1], "b": []}, {})
     with pytest.raises(InputError, match="role 'x' names column 'c'"):
         Figure("forest", "t", {"a": [1]}, {"x": "c"})
-    with pytest.raises(InputError, match="kind must be"):
-        Figure("pie chart", "t", {}, {})
 
 
 def test_a_notebook_shows_the_first_rows_and_says_so():
@@ -258,8 +255,3 @@ def test_an_interval_says_what_it_promises():
     assert 0.75 in INTERVAL
     assert 0.76 not in INTERVAL
     assert INTERVAL.width == 0.25
-
-
-def test_an_unknown_needs_a_reason():
-    with pytest.raises(InputError):
-        Unknown(" ")

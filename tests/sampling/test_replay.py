@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.replays import observed, replay
-from tallystick.errors import InputError
 from tallystick.sampling import Plan, Proportional, Sampler, Strata
 
 Finish = Callable[[Sampler, list[Any]], Sampler]
@@ -45,14 +44,3 @@ def test_with_uniform_answers_every_item_is_drawn_equally_often() -> None:
     )
     counts = np.bincount(replay(plan, [0] * 6, runs=3000, rng=1).items.ravel())
     assert counts == pytest.approx(2000, abs=4 * np.sqrt(3000 * 2 / 9))
-
-
-def test_what_a_replay_cannot_do_is_refused() -> None:
-    strata = Strata([0, 0, 0])
-    plan = Plan(strata=strata, policy=Proportional(), budget=2, n_outcomes=2)
-    with pytest.raises(InputError, match="codes -1 … 1, got 0 … 2"):
-        replay(plan, [0, 1, 2], runs=1, rng=0)
-    with pytest.raises(InputError, match="3 integer codes, got shape"):
-        replay(plan, [0, 1], runs=1, rng=0)
-    with pytest.raises(InputError, match="runs must be at least 1"):
-        replay(plan, [0, 1, 1], runs=0, rng=0)

@@ -40,7 +40,7 @@ def test_ranks_follow_the_settled_pairs():
     ("options", "message"),
     [
         ({"certified": True, "probability": "p"}, "drawn uniformly"),
-        ({"certified": True, "target_mix": {"0": 1}, "by": "p"}, "no certified intervals"),
+        ({"certified": True, "target_mix": {"0": 1}, "by": "p"}, "drawn uniformly"),
         ({"weight": "w", "certified": True}, "counts rows"),
     ],
 )
@@ -52,7 +52,7 @@ def test_options_that_contradict_each_other_are_refused(options, message):
 
 def test_preferences_need_rows():
     tally = Tally.of({"a": ["x"], "b": ["y"], "gpt": ["a"]}, columns=["a", "b", "gpt"])
-    with pytest.raises(InputError, match="need rows"):
+    with pytest.raises(InputError, match="read from the rows"):
         evaluate(tally, systems=("a", "b"), judges="gpt")
 
 
@@ -68,7 +68,7 @@ def test_figures_and_tables_can_be_drawn():
     assert pairs.roles["mark"] == "judges alone"
     assert len(result.to_frame()) == 3
     assert "judges" in result.to_markdown()
-    assert result.answer_line in result.verdict
+    assert result.opening.answer in result.verdict
 
 
 def test_an_unknown_pair_or_system_is_refused_by_name():

@@ -5,12 +5,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tallystick.serve.jobs import Service
 from tallystick.serve.routes import misread
+from tests.serve.schema import INSTALLED, fuzzed
 from tests.serve.test_alerts import alarm
 from tests.serve.web import Web
 
@@ -143,3 +145,10 @@ def test_off_loopback_figures_need_a_key(web: Web, far: Callable[..., Web]) -> N
 def test_every_line_is_a_comment_or_a_sample(web: Web) -> None:
     for line in web.get("/metrics").text.splitlines():
         assert line.startswith("# ") or float(line.rpartition(" ")[2]) >= 0
+
+
+@pytest.mark.skipif(not INSTALLED, reason="schemathesis is not installed")
+def test_fifty_cases_give_no_error_of_ours(tmp_path: Path) -> None:
+    cases, failed = fuzzed(tmp_path, 6)
+    assert failed == ""
+    assert cases >= 50

@@ -14,6 +14,7 @@ from tallystick.stats.few_labels import (
     accuracies,
     each_judge,
     fit,
+    least_alpha,
     prevalences,
 )
 from tallystick.stats.few_labels_fit import (
@@ -423,7 +424,7 @@ def test_forecasts_agree_with_the_interval_they_forecast() -> None:
     new = fit(v3(), pass_fail=True, population="new")
     assert new.labels_for(1e-6)[0] == np.inf
     three = fit(v8(), pass_fail=False)
-    assert 15 < three.labels_to_settle(0, 2) <= 120
+    assert 15 < three.forecast_pairs(0, 2)[0] <= 120
 
 
 def test_systems_labelled_on_different_items_are_compared_by_their_intervals() -> None:
@@ -563,7 +564,7 @@ def test_labels_on_all_disagreements_determine_a_difference(counted):
 
 def test_a_mean_against_a_value_is_its_interval_turned_round() -> None:
     found = fit(v8(), pass_fail=False)
-    p = found.against(0.4)
+    p = least_alpha(found.mean_levels, 0.4, found.labels)
     for k in range(3):
         at = found.means(alpha=float(p[k]))
         gap = np.minimum(np.abs(at.interval.low - 0.4), np.abs(at.interval.high - 0.4))
@@ -574,7 +575,7 @@ def test_a_mean_against_a_value_is_its_interval_turned_round() -> None:
 def test_pairs_are_forecast_at_once_and_a_smaller_gap_needs_more() -> None:
     found = fit(v8(), pass_fail=False)
     many = found.forecast_pairs([0, 0], [1, 2])
-    assert many.tolist() == [found.labels_to_settle(0, 1), found.labels_to_settle(0, 2)]
+    assert many.tolist() == [found.forecast_pairs(0, k)[0] for k in (1, 2)]
     assert (
         found.forecast_pairs(0, 1, gap=0.2)[0] < many[0] < found.forecast_pairs(0, 1, gap=0.08)[0]
     )

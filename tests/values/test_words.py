@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tallystick.table import PASS_FAIL, Label, as_pass_fail, is_never_true, is_no_answer
-from tallystick.table.words import NEVER_TRUE, NO_ANSWER, TIES, as_word, is_tie
+from tallystick.table.words import NEVER_TRUE, NO_ANSWER, TIES, as_word, is_failed_call, is_tie
 
 
 @pytest.mark.parametrize("word", sorted(NO_ANSWER - {""}))
@@ -97,3 +97,27 @@ def test_one_sign_is_enough_and_one_letter_is_not() -> None:
     assert as_pass_fail(["✅"]) == {"✅": 1.0}
     assert as_pass_fail(["y"]) is None
     assert as_pass_fail(["ja", "no"]) is None
+
+
+FAILED = """Error: 429|error 503|Error code: 429 - {'error': {'message': 'Rate limit reached'}}|ERROR
+<error>|timeout|Timed out|Time-out|rate limit|Rate limit exceeded|429 Too Many Requests
+503 Service Unavailable|HTTP 500|HTTP/1.1 502 Bad Gateway|status_code=429|ReadTimeout|API error
+openai.RateLimitError: Rate limit reached for gpt-4|ConnectionError: [Errno 111]|Error: timeout
+Internal Server Error|overloaded_error|Traceback (most recent call last)"""
+ANSWERED = """positive|429|500|B|refused|I cannot answer that.|error in the billing address|failed exam
+The page returned an error: 404 is the answer|Errors of judgement|timeout requested by the coach
+connection"""
+
+
+def cells(text: str) -> list[str]:
+    return text.replace("\n", "|").split("|")
+
+
+@pytest.mark.parametrize("text", [*cells(FAILED), "Traceback (most recent call last):\n  File x"])
+def test_a_failed_call_is_told(text: str) -> None:
+    assert is_failed_call(text)
+
+
+@pytest.mark.parametrize("text", [*cells(ANSWERED), "", None, 3])
+def test_an_answer_is_not_a_failed_call(text: Label) -> None:
+    assert not is_failed_call(text)

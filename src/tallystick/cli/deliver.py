@@ -75,11 +75,21 @@ def deliver(
     If a file cannot be written, the answer is printed before the error: it may have been paid for.
     """
     to = delivery or Delivery()
-    failed: FileError | None = None
+    learnt = (capability.items if capability is not None else None) or _attached
     behind = cases or (None if capability is None else capability.cases)
-    for write in _writers(result, to, data, capability, behind):
+    steps: list[tuple[Any, Callable[[Any], None]]] = [
+        (to.html, lambda path: _write_page(path, result, data, behind)),
+        (to.summary, lambda path: _append(path, _markdown(result))),
+        (to.junit, lambda path: _replace(path, result.to_junit())),
+        (to.post, lambda stream: _post(stream, result)),
+    ]
+    if data is not None:
+        steps.insert(0, (to.items_out, lambda path: _write_items(path, learnt(result, data))))
+    failed: FileError | None = None
+    for where, write in steps:
         try:
-            write()
+            if where is not None:
+                write(where)
         except FileError as error:
             failed = failed or error
 
@@ -95,34 +105,10 @@ def deliver(
         raise failed
 
 
-def _writers(
-    result: Result,
-    to: Delivery,
-    data: Data | None,
-    capability: Capability[Any] | None,
-    behind: Callable[..., Cases | None] | None,
-) -> list[Callable[[], None]]:
-    found: list[Callable[[], None]] = []
-    if to.items_out is not None and data is not None:
-        items_out = to.items_out
-        learnt = (capability.items if capability is not None else None) or _attached
-        found.append(lambda: _write_items(items_out, learnt(result, data)))
-    if to.html is not None:
-        html = to.html
-        cases = None if data is None or behind is None else behind(result, data)
-        found.append(lambda: _write_page(html, result, data, cases))
-    if to.summary is not None:
-        summary = to.summary
-        found.append(lambda: _append(summary, _markdown(result)))
-    if to.junit is not None:
-        junit = to.junit
-        found.append(lambda: _replace(junit, result.to_junit()))
-    if to.post is not None:
-        from tallystick.serve.posted import send_result
+def _post(stream: str, result: Result) -> None:
+    from tallystick.serve.posted import send_result
 
-        stream, body = to.post, to_json(result.to_dict())
-        found.append(lambda: send_result(stream, body))
-    return found
+    send_result(stream, to_json(result.to_dict()))
 
 
 def _markdown(result: Result) -> str:
@@ -161,13 +147,20 @@ def _write_items(path: Path, learnt: Mapping[str, Any] | ItemTable) -> None:
     write_csv(path, learnt)
 
 
-def _write_page(path: Path, result: Result, data: Data | None, cases: Cases | None) -> None:
+def _write_page(
+    path: Path,
+    result: Result,
+    data: Data | None,
+    behind: Callable[..., Cases | None] | None,
+) -> None:
     from tallystick.report import Provenance, write_page
 
     provenance = Provenance(
         command=shlex.join(["tallystick", *sys.argv[1:]]),
         digests=data.digests() if data is not None else {},
     )
+    # The items behind the claim, where the capability knows them.
+    cases = None if data is None or behind is None else behind(result, data)
     write_page(path, result, provenance=provenance, cases=cases)
     tell([f"report: {path}"])
 
@@ -363,8 +356,6 @@ def check_outputs(outputs: Mapping[str, Path], inputs: Iterable[str | Path]) -> 
         for before, other in seen:
             if _same(path, other):
                 raise InputError(f"{before} and {flag} both name {path}: name two files")
-        if path.exists() and not path.is_file():
-            raise InputError(f"{flag} {path} is not a regular file: name another one")
         _check_place(flag, path)
         seen.append((flag, path))
 
@@ -392,7 +383,9 @@ def _same(one: Path, other: Path) -> bool:
 def _check_place(flag: str, path: Path) -> None:
     """Refuse a file that cannot be written: the answer may cost money."""
     reason = None
-    if not path.parent.is_dir():
+    if path.exists() and not path.is_file():
+        reason = "it is not a regular file"
+    elif not path.parent.is_dir():
         reason = "its folder does not exist"
     elif not os.access(path if path.exists() else path.parent, os.W_OK):
         reason = "it may not be written"

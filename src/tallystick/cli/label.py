@@ -14,7 +14,7 @@ import click
 
 from tallystick.cli.app import working
 from tallystick.cli.deliver import Delivery, deliver, tell
-from tallystick.cli.verb import Verb, options, reading_options, role_options, sorted_options
+from tallystick.cli.verb import Verb, options, sorted_options, table_options
 from tallystick.errors import InputError
 from tallystick.registry import ENTRIES
 from tallystick.table import Question, option, options_of, with_reading
@@ -275,8 +275,7 @@ label = Verb(
     params=[
         click.Argument(["source"], nargs=-1, metavar="[plan] INPUT..."),
         *options(LabelCall),
-        *role_options(_READS),
-        *(one for one in reading_options(_READS) if one.name in _READING),
+        *table_options(_READS, only=_READING),
         *(one for one in options(Delivery) if one.name in ("html", "as_json")),
     ],
 )

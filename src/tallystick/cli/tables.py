@@ -21,9 +21,8 @@ from tallystick.cli.verb import (
     Verb,
     options,
     out_option,
-    reading_options,
-    role_options,
     sorted_options,
+    table_options,
 )
 from tallystick.errors import InputError, MergeError
 from tallystick.results import to_json
@@ -89,8 +88,7 @@ tally = Verb(
     params=[
         click.Argument(["source"], nargs=-1, required=True, metavar="INPUT..."),
         out_option("Save the tally to this file."),
-        *role_options(_READS),
-        *reading_options(_READS),
+        *table_options(_READS),
         *options(Delivery, without=("junit", "post")),
     ],
 )

@@ -68,11 +68,13 @@ def command_of(capability: Capability[Result]) -> click.Command:
         params.append(click.Argument(["source"], nargs=-1, required=required, metavar="INPUT..."))
     if other == "--data":
         params.append(click.Option([other], metavar="FILE", help="The input file, as an option."))
-    params += role_options(capability.reads)
+    params += table_options(
+        capability.reads,
+        only=READING if table else (),
+        door=capability.door,
+        question=capability.question,
+    )
     params += options(capability.question)
-    if table:
-        taken = _flags(capability.question)
-        params += reading_options(capability.reads, door=capability.door, taken=taken)
     idle = [] if table else ["items_out"]
     idle += [] if "gates" in options_of(capability.question) else ["junit"]
     idle += [] if capability.verb == "shift" else ["post"]
@@ -286,28 +288,6 @@ def sorted_options(given: Mapping[str, Any]) -> tuple[dict[str, Any], Delivery]:
     return reading, delivery
 
 
-def _flags(question: type[Question]) -> tuple[str, ...]:
-    """Return the flags of a question's options."""
-    return tuple(
-        declared.flag or f"--{name.replace('_', '-')}"
-        for name, declared in options_of(question).items()
-    )
-
-
-def role_options(roles: Sequence[str]) -> list[click.Parameter]:
-    """Return one option per role, in this order."""
-    return [
-        click.Option(
-            [f"--{role.replace('_', '-')}", role],
-            multiple=role in GROUPS,
-            metavar="COLUMNS" if role in GROUPS else "COLUMN",
-            help=ROLE_HELP[role],
-        )
-        for role in roles
-        if role in ROLE_HELP
-    ]
-
-
 def options(declared: type[Any], *, without: Collection[str] = ()) -> list[click.Parameter]:
     """Make an option of each declared field; its type comes from the field's annotation."""
     hints = typing.get_type_hints(declared)
@@ -372,23 +352,31 @@ class Pair(click.ParamType[tuple[float, float]]):
         return low, high
 
 
-def reading_options(
-    reads: Sequence[str], *, door: Door | None = None, taken: Sequence[str] = ()
+def table_options(
+    reads: Sequence[str],
+    *,
+    only: Collection[str] = tuple(READING),
+    door: Door | None = None,
+    question: type[Question] = Question,
 ) -> list[click.Parameter]:
-    """Return the options of reading for a verb that reads these roles.
+    """Return the options of a table: its columns, and how it is read.
 
-    Flags in *taken* mean something else to the verb and are left out.
+    What an option of the *question* is called means that alone, and is left out here.
     """
-    names = reading_keywords(reads, door, [flag[2:].replace("-", "_") for flag in taken])
+    flags = [one.flag or name for name, one in options_of(question).items()]
+    taken = [flag.removeprefix("--").replace("-", "_") for flag in flags]
+    columns = {role: ROLE_HELP[role] for role in reads if role in ROLE_HELP}
+    ways = {n: READING[n] for n in reading_keywords(reads, door, taken) if n in only}
+    metavars = {role: "COLUMNS" if role in GROUPS else "COLUMN" for role in columns}
     return [
         click.Option(
             [f"--{name.replace('_', '-')}", name],
             is_flag=name == "coerce" or None,
-            multiple=name in SEVERAL and name != "reading",
-            metavar="FILE" if name == "reading" else None,
-            help=READING[name],
+            multiple=name in GROUPS or (name in SEVERAL and name != "reading"),
+            metavar="FILE" if name == "reading" else metavars.get(name),
+            help=text,
         )
-        for name in names
+        for name, text in {**columns, **ways}.items()
     ]
 
 

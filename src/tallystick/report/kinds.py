@@ -25,7 +25,7 @@ from tallystick.report.svg import (
     Tracks,
 )
 from tallystick.results import Figure, Interval, Unit, estimate_texts, shorten, value_text
-from tallystick.results.numbers import MINUS, number
+from tallystick.results.numbers import number
 
 
 def kind_of(figure: Figure) -> Kind:
@@ -692,7 +692,7 @@ def tick_text(value: float, unit: Unit) -> str:
         return f"{number(100 * value)}%"
     if unit == "points":
         return number(100 * value, sign=True)
-    return number(value, minus=MINUS)
+    return number(value)
 
 
 def is_even(values: Sequence[float]) -> bool:

@@ -7,14 +7,12 @@ answer in one line. The one script sorts and filters tables; the page works with
 from __future__ import annotations
 
 import base64
-import dataclasses
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import tallystick
 from tallystick.report.chart import Chart, chart
@@ -277,33 +275,5 @@ MOST_JSON = 700_000
 
 def twin(result: Result) -> str:
     """Return *result* as JSON, or nothing if that is longer than `MOST_JSON`."""
-    room = MOST_JSON // 2  # a value and the comma behind it are two bytes at least
-    if _room_left(result, room) < 0:
-        return ""  # a leaderboard of thousands has millions of pairs: they are not even spelled out
     text = to_json(result.to_dict())
     return text if len(text.encode("utf-8")) <= MOST_JSON else ""
-
-
-def _room_left(value: Any, room: int) -> int:
-    """Return *room* less the values in *value*; stop counting once it is used up.
-
-    >>> _room_left({"a": [1, 2, 3], "b": None}, 10), _room_left([[0] * 100] * 100, 10) < 0
-    (6, True)
-    """
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        parts: Any = [
-            getattr(value, f.name)
-            for f in dataclasses.fields(value)
-            if not f.metadata.get("private", False)
-        ]
-    elif isinstance(value, Mapping):
-        parts = value.values()
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        parts = value
-    else:
-        return room - 1
-    for part in parts:
-        if room < 0:
-            break
-        room = _room_left(part, room)
-    return room

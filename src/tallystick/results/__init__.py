@@ -39,7 +39,6 @@ from tallystick.results.numbers import (
     points,
     points_interval,
     shorten,
-    shown_difference,
     value_text,
 )
 from tallystick.results.result import (

@@ -176,11 +176,6 @@ class GateOutcome:
     text: str = ""
 
     @property
-    def margin(self) -> float | None:
-        """The distance from the bar to the estimate, above it if positive; None if unknown."""
-        return None if isinstance(self.estimate, Unknown) else self.estimate - self.bar
-
-    @property
     def word(self) -> str:
         """``passed``, ``failed`` or ``undecided``."""
         return {True: "passed", False: "failed", None: "undecided"}[self.passed]
@@ -357,8 +352,8 @@ def check_gates(
     ...     known=["new", "old"],
     ...     margin=lambda gate: GateEstimate(0.044, Interval(0.026, 0.062)),
     ... )
-    >>> outcome.passed, round(outcome.margin, 3)
-    (True, 0.054)
+    >>> outcome.passed
+    True
     >>> print(outcome.text)
     difference +4.4 points [+2.6, +6.2], 5.4 points above the bar
     """

@@ -103,10 +103,6 @@ class Unknown:
 
     reason: str
 
-    def __post_init__(self) -> None:
-        if not self.reason.strip():
-            raise InputError("an Unknown needs a reason")
-
     def __str__(self) -> str:
         return f"unknown: {self.reason}"
 

@@ -5,7 +5,7 @@ rates is in points and carries its sign. All of it is computed in decimal arithm
 as Python prints it, so that 0.8625 is the same number here and on paper.
 
 One typographic choice is made here once. A minus is U+2212, in the terminal as on pages, since
-it is as wide as a plus and lines up with it; pass ``minus="-"`` for text that a program parses.
+it is as wide as a plus and lines up with it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WIDE = Context(prec=700, rounding=ROUND_HALF_EVEN)
 _SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def percent(share: float | None, *, minus: str = MINUS) -> str:
+def percent(share: float | None) -> str:
     r"""Return a share as a percentage with one decimal.
 
     Examples
@@ -45,10 +45,10 @@ def percent(share: float | None, *, minus: str = MINUS) -> str:
     """
     if share is None or math.isnan(share):
         return GAP
-    return f"{_tenths(share, minus=minus)}%"
+    return f"{_tenths(share)}%"
 
 
-def percent_interval(share: float | None, interval: Interval, *, minus: str = MINUS) -> str:
+def percent_interval(share: float | None, interval: Interval) -> str:
     r"""Return a share and its interval, both in per cent.
 
     Examples
@@ -56,11 +56,11 @@ def percent_interval(share: float | None, interval: Interval, *, minus: str = MI
     >>> percent_interval(0.863, Interval(0.849, 0.876))
     '86.3% [84.9, 87.6]'
     """
-    low, high = (_tenths(end, minus=minus) for end in interval)
-    return f"{percent(share, minus=minus)} [{low}, {high}]"
+    low, high = (_tenths(end) for end in interval)
+    return f"{percent(share)} [{low}, {high}]"
 
 
-def points(difference: float | None, *, sign: bool = True, minus: str = MINUS) -> str:
+def points(difference: float | None, *, sign: bool = True) -> str:
     """Return a difference of two shares in percentage points.
 
     Parameters
@@ -69,8 +69,6 @@ def points(difference: float | None, *, sign: bool = True, minus: str = MINUS) -
         The difference as a share: 0.044 is 4.4 points.
     sign
         Write a plus before a gain. "falls by 4.4 points" needs none.
-    minus
-        The minus sign.
 
     Examples
     --------
@@ -79,12 +77,10 @@ def points(difference: float | None, *, sign: bool = True, minus: str = MINUS) -
     """
     if difference is None or math.isnan(difference):
         return GAP
-    return f"{_tenths(difference, sign=sign, minus=minus)} points"
+    return f"{_tenths(difference, sign=sign)} points"
 
 
-def points_interval(
-    difference: float | None, interval: Interval, *, sign: bool = True, minus: str = MINUS
-) -> str:
+def points_interval(difference: float | None, interval: Interval, *, sign: bool = True) -> str:
     """Return a difference of two shares and its interval, in percentage points.
 
     Examples
@@ -94,22 +90,8 @@ def points_interval(
     >>> points_interval(0.044, Interval(0.026, 0.062), sign=False)
     '4.4 points [2.6, 6.2]'
     """
-    low, high = (_tenths(end, sign=sign, minus=minus) for end in interval)
-    return f"{points(difference, sign=sign, minus=minus)} [{low}, {high}]"
-
-
-def shown_difference(first: float, second: float, *, sign: bool = True, minus: str = MINUS) -> str:
-    r"""Return *first* minus *second* in points, such that the three numbers agree as shown.
-
-    Each share is rounded before they are subtracted. Rounding the difference instead can show
-    "86.3%", "81.9%" and "+4.5 points", which a reader takes for an error.
-
-    Examples
-    --------
-    >>> percent(0.86346), percent(0.81851), shown_difference(0.86346, 0.81851)
-    ('86.3%', '81.9%', '+4.4 points')
-    """
-    return f"{_signed(_rounded(first) - _rounded(second), sign=sign, minus=minus)} points"
+    low, high = (_tenths(end, sign=sign) for end in interval)
+    return f"{points(difference, sign=sign)} [{low}, {high}]"
 
 
 def p_value(p: float, *, alpha: float = 0.05) -> str:
@@ -159,7 +141,7 @@ def about(n: float) -> str:
     return f"about {round(whole, min(0, 2 - digits)):,}"
 
 
-def number(value: float | None, *, sign: bool = False, minus: str = MINUS) -> str:
+def number(value: float | None, *, sign: bool = False) -> str:
     """Return a score without bounds (a latency, a loss, a price) with four significant digits.
 
     Examples
@@ -170,21 +152,19 @@ def number(value: float | None, *, sign: bool = False, minus: str = MINUS) -> st
     if value is None or math.isnan(value):
         return GAP
     if math.isinf(value):
-        return _infinite(value, sign=sign, minus=minus)
+        return _infinite(value, sign=sign)
 
     exact = Decimal(repr(float(value)))
     size = exact.adjusted()  # the power of ten of the first digit
     if exact and not -4 <= size < 15:
         digits = (exact / Decimal(10) ** size).quantize(Decimal("0.001"), context=_WIDE)
         power = str(size).translate(_SUPERSCRIPT)
-        return f"{_trimmed(_signed(digits, sign=sign, minus=minus))} × 10{power}"
+        return f"{_trimmed(_signed(digits, sign=sign))} × 10{power}"
     shown = _to(exact, max(0, _DIGITS - 1 - size) if exact else 0)
-    return _trimmed(_signed(shown, sign=sign, minus=minus))
+    return _trimmed(_signed(shown, sign=sign))
 
 
-def number_interval(
-    value: float | None, interval: Interval, *, sign: bool = False, minus: str = MINUS
-) -> str:
+def number_interval(value: float | None, interval: Interval, *, sign: bool = False) -> str:
     """Return a score without bounds and its interval, all with the same number of decimals.
 
     The decimals show two significant digits of the interval's width. More would be noise.
@@ -199,13 +179,13 @@ def number_interval(
         width = Decimal(repr(interval.high)) - Decimal(repr(interval.low))
         decimals = max(0, 1 - width.adjusted())
     if decimals is None or decimals > 6:  # a fixed point would print mostly zeros
-        low, high = (number(end, sign=sign, minus=minus) for end in interval)
-        return f"{number(value, sign=sign, minus=minus)} [{low}, {high}]"
+        low, high = (number(end, sign=sign) for end in interval)
+        return f"{number(value, sign=sign)} [{low}, {high}]"
 
     shown = [
         GAP
         if x is None or math.isnan(x)
-        else _signed(_to(Decimal(repr(float(x))), decimals), sign=sign, minus=minus)
+        else _signed(_to(Decimal(repr(float(x))), decimals), sign=sign)
         for x in (value, *interval)
     ]
     return f"{shown[0]} [{shown[1]}, {shown[2]}]"
@@ -216,23 +196,23 @@ def _rounded(share: float) -> Decimal:
     return (100 * Decimal(repr(float(share)))).quantize(_TENTH, context=_WIDE)
 
 
-def _tenths(share: float, *, sign: bool = False, minus: str = MINUS) -> str:
+def _tenths(share: float, *, sign: bool = False) -> str:
     if math.isinf(share):
-        return _infinite(share, sign=sign, minus=minus)
-    return _signed(_rounded(share), sign=sign, minus=minus)
+        return _infinite(share, sign=sign)
+    return _signed(_rounded(share), sign=sign)
 
 
-def _infinite(value: float, *, sign: bool, minus: str) -> str:
-    return f"{minus if value < 0 else '+' if sign else ''}∞"
+def _infinite(value: float, *, sign: bool) -> str:
+    return f"{MINUS if value < 0 else '+' if sign else ''}∞"
 
 
 def _to(exact: Decimal, decimals: int) -> Decimal:
     return exact.quantize(Decimal(1).scaleb(-decimals), context=_WIDE)
 
 
-def _signed(shown: Decimal, *, sign: bool, minus: str) -> str:
+def _signed(shown: Decimal, *, sign: bool) -> str:
     """Write a rounded number; zero has no sign, whatever it was before it was rounded."""
-    before = minus if shown < 0 else "+" if sign and shown > 0 else ""
+    before = MINUS if shown < 0 else "+" if sign and shown > 0 else ""
     return f"{before}{abs(shown):,f}"
 
 

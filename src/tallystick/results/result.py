@@ -118,15 +118,6 @@ class Result:
     def __post_init__(self) -> None:
         if self.decision not in get_args(Decision):
             raise InputError(f"decision must be one of {get_args(Decision)}, got {self.decision!r}")
-        if not self.verdict.strip():
-            raise InputError("a result needs a verdict")
-
-    @property
-    def answer_line(self) -> str:
-        """The answer alone, for a list of several results; the verdict unless a result has a
-        shorter one.
-        """
-        return self.opening.answer
 
     @property
     def opening(self) -> Sentences:
@@ -285,7 +276,7 @@ class Result:
         if not self.assumptions:
             return ""
         first, more = self.assumptions[0], len(self.assumptions) - 1
-        word = {1: "One", 2: "Two", 3: "Three"}.get(more, str(more))
+        word = number_word(more).capitalize()
         rest = "assumption is" if more == 1 else "assumptions are"
         return f"Rests on: {first}." + (
             f" {word} more {rest} on the page (--html)." if more else ""
@@ -390,9 +381,6 @@ class Figure:
     unit: Unit = "number"
 
     def __post_init__(self) -> None:
-        if not self.kind.isidentifier():
-            raise InputError(f"kind must be the name of a chart kind, got {self.kind!r}")
-
         lengths = {name: len(values) for name, values in self.columns.items()}
         if len(set(lengths.values())) > 1:
             raise InputError(f"the columns of a figure have equal lengths, got {lengths}")

@@ -105,7 +105,7 @@ def stream_question(
         source, beside = _source(book, call, by_rows=by_rows)
         used = book.table.has_truth and call.reading.get("truth") is not None
         as_of = reader.newest(stream.id)
-        doubts = label_doubts(reader, stream, book.chances, span, book.inside) if used else []
+        doubts = label_doubts(book) if used else []
     return StreamQuestion(
         call=call,
         source=source,

@@ -104,15 +104,13 @@ class ServeClient:
         on_refused: Callable[[RefusedBatch], None] | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        if not url.startswith(("http://", "https://")):
-            raise InputError(f"url must begin with http:// or https://, got {url!r}")
-        if not 1 <= batch <= 10_000:
-            raise InputError(f"batch must be between 1 and 10,000, got {batch}")
         url = url.rstrip("/").removesuffix("/records")
-        if not re.search(r"/streams/[^/]+$", url):
+        if not re.fullmatch(r"https?://.+/streams/[^/]+", url):
             raise InputError(
                 f"url must name a stream: http://HOST:8765/v1/streams/NAME, got {url!r}"
             )
+        if not 1 <= batch <= 10_000:
+            raise InputError(f"batch must be between 1 and 10,000, got {batch}")
         self._url = url + "/records"
         self._key = key
         self._batch = batch

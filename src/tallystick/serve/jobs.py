@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("tallystick.serve")
 _T = TypeVar("_T")
 
-Work: TypeAlias = "Callable[[Service, Held], None]"
+Work: TypeAlias = Callable[["Service", "Held"], None]
 
 
 class LostLease(Exception):
@@ -229,31 +229,23 @@ TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Sample = tuple[dict[str, str], float]
 
-_COUNTED = (
-    (
-        *("records_total", "counter", "Records that were accepted.", ("stream",)),
+_COUNTED = {
+    ("records_total", "counter", ("stream",)): (
         "select s.name, coalesce(sum(b.n), 0) from stream s left join batch b on b.stream = s.id"
-        " group by s.name order by s.name",
+        " group by s.name order by s.name"
     ),
-    (
-        *("rows", "gauge", "Rows that a stream has.", ("stream",)),
-        "select name, rows from stream order by name",
-    ),
-    (
-        *("alarms_total", "counter", "Alarms.", ("stream", "name")),
+    ("rows", "gauge", ("stream",)): "select name, rows from stream order by name",
+    ("alarms_total", "counter", ("stream", "name")): (
         "select coalesce(s.name, ''), a.name, count(*) from alert a"
-        " left join stream s on s.id = a.stream group by 1, 2 order by 1, 2",
+        " left join stream s on s.id = a.stream group by 1, 2 order by 1, 2"
     ),
-    (
-        *("deliveries_waiting", "gauge", "Alarms that were not delivered yet.", ()),
-        "select count(*) from delivery where next is not null",
-    ),
-)
-"""Name, kind, help and labels of what the database counts; the last column is the number."""
+    ("deliveries_waiting", "gauge", ()): "select count(*) from delivery where next is not null",
+}
+"""Name, kind and labels of what the database counts; the last column is the number."""
 
 
-def _block(name: str, kind: str, help_: str, samples: Iterable[Sample]) -> str:
-    lines = [f"# HELP tallystick_{name} {help_}", f"# TYPE tallystick_{name} {kind}"]
+def _block(name: str, kind: str, samples: Iterable[Sample]) -> str:
+    lines = [f"# TYPE tallystick_{name} {kind}"]
     for labels, value in samples:
         # Prometheus escapes as JSON does: the backslash, the quote and the end of a line.
         inside = ",".join(
@@ -266,15 +258,12 @@ def _block(name: str, kind: str, help_: str, samples: Iterable[Sample]) -> str:
 
 def figures(reader: Reader) -> str:
     """Return what the database knows, in the text format of Prometheus."""
-    blocks = [
-        _block(
-            *(name, kind, help_),
-            [(dict(zip(labels, row, strict=False)), row[-1]) for row in reader.all(sql)],
-        )
-        for name, kind, help_, labels, sql in _COUNTED
-    ]
-    ends = "Accuracy of each judge in the last closed window: the ends of its range."
-    return "".join(blocks) + _block("judge_accuracy_ratio", "gauge", ends, _accuracies(reader))
+    blocks = [_block("judge_accuracy_ratio", "gauge", _accuracies(reader))]
+    for (name, kind, labels), sql in _COUNTED.items():
+        rows = reader.all(sql)
+        samples = [(dict(zip(labels, row, strict=False)), row[-1]) for row in rows]
+        blocks.append(_block(name, kind, samples))
+    return "".join(blocks)
 
 
 def _accuracies(reader: Reader) -> Iterator[Sample]:
@@ -292,14 +281,13 @@ def _accuracies(reader: Reader) -> Iterator[Sample]:
 
 
 def _of_the_process(service: Service) -> str:
-    held = service.writer.figures
-    asked, took = len(service.worker.waiting()), "tallystick_commit_seconds"
+    held, took = service.writer.figures, "tallystick_commit_seconds"
     below = [*held.below.items(), ("+Inf", held.commits)]
     return "".join(
         (
-            _block("questions_waiting", "gauge", "Questions that wait.", [({}, asked)]),
-            _block("queue_bytes", "gauge", "Bytes that wait.", [({}, held.waiting_bytes)]),
-            _block("commit_seconds", "histogram", "How long commits take.", ()),
+            _block("questions_waiting", "gauge", [({}, len(service.worker.waiting()))]),
+            _block("queue_bytes", "gauge", [({}, held.waiting_bytes)]),
+            _block("commit_seconds", "histogram", ()),
             *(f'{took}_bucket{{le="{top}"}} {n}\n' for top, n in below),
             f"{took}_sum {held.seconds:.6f}\n{took}_count {held.commits}\n",
         )

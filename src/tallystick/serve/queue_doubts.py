@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -20,7 +19,8 @@ from tallystick.results import count
 from tallystick.serve.auth import Span, span_of
 from tallystick.serve.database import Reader, Transaction
 from tallystick.serve.jobs import Service
-from tallystick.serve.queue import MOST_ROWS, Chances, FramePlan
+from tallystick.serve.queue import MOST_ROWS, FramePlan
+from tallystick.serve.rows import StreamBook
 from tallystick.serve.streams import Share, StreamRecord, find_stream, new_version
 
 GRAVE = 0.05
@@ -39,25 +39,16 @@ class DrawDoubt:
     grave: bool
 
 
-def label_doubts(
-    reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Collection[int]
-) -> list[DrawDoubt]:
-    """Return what a result about *span* takes for granted.
+def label_doubts(book: StreamBook) -> list[DrawDoubt]:
+    """Return what a result about the span of a book takes for granted.
 
-    Parameters
-    ----------
-    reader, stream
-        Where the rows are.
-    known
-        How the labelled rows were chosen; without draws where every label counts as it came.
-    span, slices
-        The rows that are asked about, and the numbers of the slices that belong to it.
+    Where no drawn row of it has a label, every label counts as it came.
     """
-    if not known.has_draws(span):
-        return _as_they_came(reader, stream, span)
+    if book.counted is None:
+        return _as_they_came(book)
     found = []
     # Rows that no draw could take: those that came later, above all.
-    later = _later(reader, stream, known, span, slices)
+    later = _later(book)
     if later:
         rows = "row was" if later == 1 else "rows were"
         found.append(
@@ -65,10 +56,10 @@ def label_doubts(
                 warning=f"{count(later)} {rows} in no draw: they came after it or lie outside its"
                 " window, and count as if they were like the others. Draw again to know",
                 assumption="rows that were in no draw are like those that labels were drawn from",
-                grave=later > GRAVE * stream.rows,
+                grave=later > GRAVE * book.stream.rows,
             )
         )
-    apart, skipped, read = _unlabelled(reader, stream, span)
+    apart, skipped, read = _unlabelled(book)
     if apart + skipped:
         found.append(
             DrawDoubt(
@@ -83,11 +74,11 @@ def label_doubts(
     return found
 
 
-def _later(
-    reader: Reader, stream: StreamRecord, known: Chances, span: Span, slices: Collection[int]
-) -> int:
+def _later(book: StreamBook) -> int:
     """Return how many rows of a span were in no draw."""
-    whole = [frame.as_of for frame in known.frames if frame.span == Span()]
+    reader, stream, span = book.reader, book.stream, book.span
+    frames = book.chances.frames
+    whole = [frame.as_of for frame in frames if frame.span == Span()]
     if whole:
         # Batches know how many rows they brought: the rows need not be read.
         sql = "select coalesce(sum(new), 0) from batch where stream = ? and seq > ?"
@@ -97,42 +88,42 @@ def _later(
     where, values = span.condition()
     reach = []
     limits: list[Any] = []
-    for frame in known.frames:
+    for frame in frames:
         inside, more = frame.span.condition()
         reach.append(f"(seq_first <= ?{inside})")
         limits += [frame.as_of, *more]
     rows = f"select seq_first, bucket from rows where stream = ?{where}"
-    rows += f" and slice in ({', '.join(map(str, slices)) or '-1'})"
+    rows += f" and slice in ({', '.join(map(str, book.inside)) or '-1'})"
     if span.last is not None:
         rows, values = f"{rows} order by id desc limit ?", [*values, span.last]
     sql = f"select count(*) from ({rows}) t where not ({' or '.join(reach)})"
     return int(reader.value(sql, (stream.id, *values, *limits)))
 
 
-def _unlabelled(reader: Reader, stream: StreamRecord, span: Span) -> tuple[int, int, int]:
+def _unlabelled(book: StreamBook) -> tuple[int, int, int]:
     """Return on how many drawn rows people disagree, how many they skipped, and how many read."""
-    where, values = span.condition("r")
+    where, values = book.span.condition("r")
     states = dict(
-        reader.all(
+        book.reader.all(
             "select d.state, count(*) from draw d join frame f on f.id = d.frame"
-            f" join rows r on r.stream = f.stream and {reader.row_is('=', 'd.row_id')}"
+            f" join rows r on r.stream = f.stream and {book.reader.row_is('=', 'd.row_id')}"
             f" where f.stream = ?{where} group by d.state",
-            (stream.id, *values),
+            (book.stream.id, *values),
         )
     )
     apart, skipped = states.get("disagreed", 0), states.get("skipped", 0)
     return apart, skipped, apart + skipped + states.get("answered", 0)
 
 
-def _as_they_came(reader: Reader, stream: StreamRecord, span: Span) -> list[DrawDoubt]:
+def _as_they_came(book: StreamBook) -> list[DrawDoubt]:
     """Return the doubts about labels that nobody drew."""
-    where, values = span.condition("r")
-    chosen = reader.value(
+    where, values = book.span.condition("r")
+    chosen = book.reader.value(
         "select count(distinct l.row_id) from label l join rows r on r.stream = l.stream"
-        f" and {reader.row_is('=', 'l.row_id')}"
+        f" and {book.reader.row_is('=', 'l.row_id')}"
         " where l.stream = ? and l.current = 1 and l.value is not null"
         f" and l.origin = 'volunteered'{where}",
-        (stream.id, *values),
+        (book.stream.id, *values),
     )
     if not chosen:
         return []

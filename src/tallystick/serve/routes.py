@@ -63,7 +63,7 @@ def parameters_of(kind: type[Query]) -> dict[str, dict[str, Any]]:
     return found
 
 
-Work: TypeAlias = "Callable[[Incoming], Awaitable[Any]]"
+Work: TypeAlias = Callable[["Incoming"], Awaitable[Any]]
 Look: TypeAlias = Callable[[Any, "Incoming"], Any]
 
 TABLE: list[Route] = []

@@ -193,15 +193,15 @@ def name_problem(name: str, others: Collection[str]) -> str | None:
     Names go to the command line, where commas and globs mean several columns, and to engines that
     do not tell capitals from small letters.
 
-    >>> name_problem("gpt-4*", ())
-    'a name has none of , * ? [ ] and no blank at its ends'
+    >>> name_problem("gpt-4", ["GPT-4"])
+    "there is 'GPT-4' already, which differs in capitals only"
     """
-    if name.lower() in RESERVED:
-        return f"{name!r} is a column of every row: use another name"
-    if not 0 < len(name.encode()) <= 256 or not name.isprintable():
-        return "a name has 1 to 256 bytes, all printable"
-    if name != name.strip() or set(name) & set(",*?[]"):
-        return "a name has none of , * ? [ ] and no blank at its ends"
+    plain = 0 < len(name.encode()) <= 256 and name.isprintable() and name == name.strip()
+    if not plain or set(name) & set(",*?[]") or name.lower() in RESERVED:
+        return (
+            "a name has 1 to 256 printable bytes, none of , * ? [ ], no blank at its ends, and is"
+            f" none of {', '.join(RESERVED)}"
+        )
     same = [one for one in others if one != name and one.casefold() == name.casefold()]
     if same:
         return f"there is {same[0]!r} already, which differs in capitals only"

@@ -59,7 +59,7 @@ class Operation:
     loop: asyncio.AbstractEventLoop | None = None
 
 
-Together: TypeAlias = Callable[[Transaction, Sequence[Any]], "Mapping[int, Any]"]
+Together: TypeAlias = Callable[[Transaction, Sequence[Any]], Mapping[int, Any]]
 """From pieces of work to the results of those that could be done at once, by place.
 
 What has no result is tried alone, in its order.
@@ -91,7 +91,7 @@ class Writer:
         self._stopping = False
         self.figures = WriterFigures()
         self.failed = False
-        """Whether the last commit failed."""
+        """Whether a commit failed, and `try_again` did not succeed since."""
         self._oldest = 0.0
         self._active = 0
         self._took = 0.0
@@ -137,6 +137,7 @@ class Writer:
         text = secrets.token_hex(_ROOM // 2)
         await self.commit(lambda transaction: transaction.keep("room", text))
         await self.commit(lambda tx: tx.run("delete from fact where name = 'room'"))
+        self.failed = False
 
     def is_alive(self) -> bool:
         """Say whether the thread runs and nothing has waited for over five seconds."""
@@ -180,8 +181,8 @@ class Writer:
         with Boundary() as edge, self._store.write() as transaction:
             rest = self._together(transaction, group, outcomes)
             outcomes += [self._attempt(transaction, one) for one in rest]
-        self.failed = edge.error is not None
         if edge.error is not None:  # whatever failed, every caller must hear of it
+            self.failed = True
             self._on_rollback()
             problem = _refusal(edge.error)
             _resolve([(one, None, problem) for one in group])

@@ -270,15 +270,6 @@ class FewLabels:
 
         return self._first_enough(moments, enough) * self._rows_per_unit(...)
 
-    def labels_to_settle(
-        self, first: int, second: int, *, alpha: float = 0.05, power: float = 0.8
-    ) -> float:
-        """Forecast how many labels per system in all show that two systems differ as estimated.
-
-        With probability *power*; infinity if no number does. All of these items settle it anyway.
-        """
-        return float(self.forecast_pairs(first, second, alpha=alpha, power=power)[0])
-
     def forecast_pairs(
         self,
         first: ArrayLike,
@@ -289,8 +280,10 @@ class FewLabels:
         alpha: float = 0.05,
         power: float = 0.8,
     ) -> Floats:
-        """Forecast the same for many pairs, if they differ by *gap* (by default as estimated) and
-        errors are *spread* times as large as they look.
+        """Forecast how many labels per system in all show that pairs differ by *gap*.
+
+        By default they differ as estimated; errors are *spread* times as large as they look. With
+        probability *power*; infinity if no number does. All of these items settle it anyway.
         """
         a, b = self._positions(first, second)
         moments = self._of_pairs(self.chosen, a, b)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -181,140 +181,120 @@ class LabelTable:
         weight = weight / weight.max(initial=0.0) if weight.size else weight
         heavy = weight[chosen] / odds
         heavy = heavy / heavy.max(initial=0.0) if heavy.size else heavy
-        base = _Base(y, system, unit, count, weight, n_systems)
-        design, labelled, mean = base.design(np.flatnonzero(chosen), heavy)
+        columns = _Columns(y, system, unit, count, weight, n_systems)
+        design, labelled, mean = _designed(columns, np.flatnonzero(chosen), heavy)
         classes = np.zeros((y.size, 0))
         if rows.classes is not None:
             classes = class_columns(_codes("classes", rows.classes, size, -1)[keep])
         return cls(design, labelled, grades, classes, mean)
 
 
-@dataclass(frozen=True, eq=False)
-class _Base:
+class _Columns(NamedTuple):
     """The columns of a table that say what stands for what."""
 
     y: Floats
     system: Codes
     unit: Codes
-    count: Floats
+    times: Floats
     weight: Floats
     n_systems: int
 
-    def design(self, rows: Codes, heavy: Floats) -> tuple[LabelDesign, LabelledEntries, Floats]:
-        """Return the design, the labelled rows, and the weighted mean label of each system."""
-        rows, heavy = _sorted_by(self.unit, rows, heavy)
-        s, t, k = self.system[rows], self.count[rows], self.n_systems
-        labels = _sums(s, t, k)
-        w = heavy * (labels / np.maximum(_sums(s, t * heavy, k), 1e-300))[s]
-        mean = _sums(s, t * w * self.y[rows], k) / np.where(labels > 0, labels, np.nan)
 
-        labelled, local = np.unique(self.unit[rows], return_inverse=True)
-        share = _sums(local * k + s, w / labels[s], labelled.size * k)
-        times = np.zeros(labelled.size)
-        times[local] = t
-        share = share.reshape(labelled.size, k)
-        units = times @ (share > 0)
-        every, largest = self._every()
-        clustered, outputs = largest > 1, _sums(self.system, self.count, k)
-        fraction, excess = units / np.maximum(every, 1.0), np.ones(k)
-        if clustered.any():
-            part = np.minimum(fraction, labels / np.maximum(outputs, 1.0))
-            fraction = np.where(clustered & ~self._complete(rows), part, fraction)
-            excess = self._excess(rows, share, times, fraction)
-
-        mass = self.count * self.weight
-        total = _sums(self.system, mass, k)
-        known = _sums(s, mass[rows] * self.y[rows], k)
-        rest = total - _sums(s, mass[rows], k)
-        rest = np.where(labels >= outputs, 0.0, rest)
-        safe = np.where(total > 0, total, 1.0)
-        most = np.where(total > 0, np.minimum((known + rest) / safe, 1.0), 1.0)
-        top, bottom = extremes(self.weight, self.system, k)
-
-        inside = np.flatnonzero((units > 1)[s])
-        return (
-            LabelDesign(
-                share=share,
-                times=times,
-                labelled=labelled,
-                system=self.system,
-                unit=self.unit,
-                count=self.count,
-                mass=mass,
-                labels=labels,
-                outputs=outputs,
-                units=units,
-                every=every,
-                fraction=fraction,
-                excess=excess,
-                least=known / safe,
-                most=most,
-                clustered=clustered,
-                equal=top == bottom,
-            ),
-            LabelledEntries(
-                y=self.y[rows][inside],
-                weight=w[inside],
-                count=t[inside],
-                system=s[inside],
-                rows=rows[inside],
-                place=(local * k + s)[inside],
-                blocks=_blocks(local[inside]),
-            ),
-            mean,
-        )
-
-    def _excess(self, rows: Codes, share: Floats, times: Floats, fraction: Floats) -> Floats:
-        r"""Return how much more the unlabelled units leave open than units of equal size would.
-
-        With M_c the part of the target that unit c holds, and u the part that is unlabelled, the
-        mean of a system is off by
-
-        .. math:: \sigma^2 \Bigl(\sum_{unlabelled} M_c^2 + u^2 \sum_{labelled} w_c^2\Bigr),   \tag{F11}
-
-        which is :math:`\sigma^2 (1/n - 1/C)` for equal units, and more if a large one is missing.
-        """
-        k, ones = self.n_systems, np.ones(self.n_systems)
-        place = self.unit * k + self.system
-        size = int(place.max(initial=-1)) + 1
-        total = _sums(self.system, self.count * self.weight, k)
-        part = self.weight / total[self.system]
-        copies = np.zeros(size)
-        copies[place] = self.count
-        every, known = _sums(place, part, size), _sums(place[rows], part[rows], size)
-        held = copies * (every**2 - known**2)
-        left = _sums(np.arange(size) % k, held, k)
-        open_part = 1 - _sums(self.system[rows], self.count[rows] * part[rows], k)
-        squares = times @ share**2
-        units = times @ (share > 0)
-        needed = (left + open_part**2 * squares) / np.maximum(units * squares, 1e-300)  # (F11)
-        usual = (1 - fraction) / np.maximum(units, 1.0)
-        some = (usual > TINY) & (units > 1)
-        return np.maximum(1.0, np.divide(needed, usual, out=ones, where=some))
-
-    def _every(self) -> tuple[Floats, Floats]:
-        """Return how many units each system has, and the most rows of one unit in it."""
-        _, first, size = np.unique(
-            self.unit * self.n_systems + self.system, return_index=True, return_counts=True
-        )
-        at = self.system[first]
-        most = np.zeros(self.n_systems)
-        np.maximum.at(most, at, size)
-        return _sums(at, self.count[first], self.n_systems), most
-
-    def _complete(self, rows: Codes) -> NDArray[np.bool_]:
-        """Say of which systems every labelled unit is labelled as a whole."""
-        place = self.unit * self.n_systems + self.system
-        size = int(place.max(initial=-1)) + 1
-        missing = _sums(place, None, size) - _sums(place[rows], None, size)
-        partly = np.zeros(self.n_systems)
-        np.maximum.at(partly, self.system[rows], missing[place[rows]])
-        return np.asarray(partly == 0)
-
-
-def _sorted_by(unit: Codes, rows: Codes, heavy: Floats) -> tuple[Codes, Floats]:
+def _designed(
+    table: _Columns, rows: Codes, heavy: Floats
+) -> tuple[LabelDesign, LabelledEntries, Floats]:
+    """Return the design, the labelled rows, and the weighted mean label of each system."""
+    y, system, unit, count, weight, k = table
     order = np.argsort(unit[rows], kind="stable")
-    return rows[order], heavy[order]
+    rows, heavy = rows[order], heavy[order]
+    s, t = system[rows], count[rows]
+    labels = _sums(s, t, k)
+    w = heavy * (labels / np.maximum(_sums(s, t * heavy, k), 1e-300))[s]
+    mean = _sums(s, t * w * y[rows], k) / np.where(labels > 0, labels, np.nan)
+
+    labelled, local = np.unique(unit[rows], return_inverse=True)
+    place = local * k + s
+    share = _sums(place, w / labels[s], labelled.size * k).reshape(labelled.size, k)
+    times = np.zeros(labelled.size)
+    times[local] = t
+    units = times @ (share > 0)
+
+    # What a system holds of a unit: one row, or the several rows of a document.
+    _, first, held, size = np.unique(
+        unit * k + system, return_index=True, return_inverse=True, return_counts=True
+    )
+    of, copies = system[first], count[first]
+    every = _sums(of, copies, k)
+    clustered = _sums(of, size > 1, k) > 0
+    outputs = _sums(system, count, k)
+    fraction, excess = units / np.maximum(every, 1.0), np.ones(k)
+    mass = count * weight
+    total = _sums(system, mass, k)
+    if clustered.any():
+        seen = _sums(held[rows], None, size.size)
+        partly = _sums(of, (seen > 0) & (seen < size), k) > 0
+        part = np.minimum(fraction, labels / np.maximum(outputs, 1.0))
+        fraction = np.where(clustered & partly, part, fraction)
+        share_of = weight / total[system]
+        whole, known = (
+            _sums(held[at], share_of[at], size.size) for at in (np.arange(held.size), rows)
+        )
+        left = _sums(of, copies * (whole**2 - known**2), k)
+        open_part = 1 - _sums(s, t * share_of[rows], k)
+        excess = _excess(left, open_part, times @ share**2, units, fraction)
+
+    known = _sums(s, mass[rows] * y[rows], k)
+    rest = np.where(labels >= outputs, 0.0, total - _sums(s, mass[rows], k))
+    safe = np.where(total > 0, total, 1.0)
+    top, bottom = extremes(weight, system, k)
+    design = LabelDesign(
+        share=share,
+        times=times,
+        labelled=labelled,
+        system=system,
+        unit=unit,
+        count=count,
+        mass=mass,
+        labels=labels,
+        outputs=outputs,
+        units=units,
+        every=every,
+        fraction=fraction,
+        excess=excess,
+        least=known / safe,
+        most=np.where(total > 0, np.minimum((known + rest) / safe, 1.0), 1.0),
+        clustered=clustered,
+        equal=top == bottom,
+    )
+    inside = np.flatnonzero((units > 1)[s])
+    entries = LabelledEntries(
+        y=y[rows][inside],
+        weight=w[inside],
+        count=t[inside],
+        system=s[inside],
+        rows=rows[inside],
+        place=place[inside],
+        blocks=_blocks(local[inside]),
+    )
+    return design, entries, mean
+
+
+def _excess(
+    left: Floats, open_part: Floats, squares: Floats, units: Floats, fraction: Floats
+) -> Floats:
+    r"""Return how much more the unlabelled units leave open than units of equal size would.
+
+    With M_c the part of the target that unit c holds, and u the part that is unlabelled, the mean
+    of a system is off by
+
+    .. math:: \sigma^2 \Bigl(\sum_{unlabelled} M_c^2 + u^2 \sum_{labelled} w_c^2\Bigr),   \tag{F11}
+
+    which is :math:`\sigma^2 (1/n - 1/C)` for equal units, and more if a large one is missing.
+    """
+    needed = (left + open_part**2 * squares) / np.maximum(units * squares, 1e-300)  # (F11)
+    usual = (1 - fraction) / np.maximum(units, 1.0)
+    some = (usual > TINY) & (units > 1)
+    return np.maximum(1.0, np.divide(needed, usual, out=np.ones_like(units), where=some))
 
 
 def _blocks(unit: Codes) -> tuple[Codes, ...]:

@@ -66,15 +66,12 @@ class Calibration:
         Probability that the consensus *by support* is right, after (U9).
     coefficients
         The mode of b in (U8); with votes, of the spread with the most evidence.
-    n_labels
-        How many labelled items there were.
     """
 
     probability: FloatArray
     consensus: IntArray
     right: FloatArray
     coefficients: FloatArray
-    n_labels: int
 
 
 def calibrate(
@@ -144,7 +141,6 @@ def calibrate(
         consensus=probability.argmax(axis=1),
         right=p,
         coefficients=best[1],
-        n_labels=total,
     )
 
 

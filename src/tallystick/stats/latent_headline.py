@@ -68,12 +68,6 @@ class Headline:
         mixed with the weights of (U5). Its diagonal sums to *accuracy*.
     balance
         Shares of the labels, mixed in the same way.
-    ratio
-        Misfit ratio, or why nothing can be tested.
-    pull
-        The u of (U5).
-    fit, others
-        The parts.
     """
 
     accuracy: FloatArray
@@ -81,10 +75,6 @@ class Headline:
     high: FloatArray
     tables: FloatArray
     balance: FloatArray
-    ratio: float | Unknown
-    pull: float
-    fit: UnreadableFit
-    others: Others
 
     @property
     def per_label(self) -> FloatArray:
@@ -131,10 +121,6 @@ def blend(fit: UnreadableFit, *, pull: float, ratio: float | Unknown) -> Headlin
         high=high,
         tables=tables,
         balance=_balance(fit, others, pull, tested=tested),
-        ratio=ratio,
-        pull=pull,
-        fit=fit,
-        others=others,
     )
 
 
@@ -302,8 +288,6 @@ class UnreadableFit:
 
     Parameters
     ----------
-    shares
-        The grid of h.
     log_likelihood, weight
         :math:`\ell_h` and :math:`w_h`, one per share.
     posterior
@@ -312,17 +296,13 @@ class UnreadableFit:
         Label shares and confusion matrices on readable items, one per share.
     plain
         The fit at h = 0, which the misfit test needs.
-    converged
-        Whether EM reached its tolerance, one per share.
     """
 
-    shares: tuple[float, ...]
     log_likelihood: FloatArray
     weight: FloatArray
     posterior: FloatArray
     models: tuple[LatentModel, ...]
     plain: LatentFit
-    converged: tuple[bool, ...]
 
     @property
     def votes(self) -> Votes:
@@ -355,7 +335,7 @@ class UnreadableFit:
         >>> fit_unreadable([[0, 0, 1]] * 2, [1, 1], n_labels=2).at(0.4)
         4
         """
-        return self.shares.index(share)
+        return SHARES.index(share)
 
     def apply(self, codes: npt.ArrayLike, share: float) -> FloatArray:
         r"""Return :math:`P^h` of (U3) for other patterns of the same judges: patterns x labels.
@@ -448,7 +428,7 @@ def fit_unreadable(
 
     table, models = pack(plain.model), [plain.model]
     posterior = [plain.posterior]
-    likelihood, converged = [plain.log_likelihood], [plain.converged]
+    likelihood = [plain.log_likelihood]
     for share in SHARES[1:]:
         problem = _Blurred(base.one_hot, base.weights, base.prior, base.fixed, noise, share)
         run = climb(problem, table, options)
@@ -459,19 +439,16 @@ def fit_unreadable(
         posterior.append((q + r * balance[:, None]).T)  # (U3)
         models.append(unpack(table, votes.n_votes))
         likelihood.append(run.expectation.log_likelihood)
-        converged.append(run.converged)
 
     ell = np.array(likelihood)
     log_weight = ell + np.log([0.5, *[0.5 / (len(SHARES) - 1)] * (len(SHARES) - 1)])
     weight = np.exp(log_weight - log_weight.max())
     return UnreadableFit(
-        shares=SHARES,
         log_likelihood=ell,
         weight=weight / weight.sum(),
         posterior=np.stack(posterior),
         models=tuple(models),
         plain=plain,
-        converged=tuple(converged),
     )
 
 

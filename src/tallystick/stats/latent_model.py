@@ -11,7 +11,7 @@ and a missing vote says nothing about the class.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -499,7 +499,6 @@ class Climb:
     expectation: Expectation
     iterations: int
     converged: bool
-    history: tuple[float, ...]
 
 
 def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Climb:
@@ -507,7 +506,7 @@ def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Climb:
 
     Accelerated by SQUAREM with steplength :math:`\alpha = -\lVert r\rVert / \lVert v\rVert` of two
     plain steps, r the first and v the change between them. The extrapolated point is taken only if
-    its objective is at least that of the first plain step, so the history never falls; otherwise
+    its objective is at least that of the first plain step, so that it never falls; otherwise
     the second plain step is.
 
     A climb that is not over after 100 steps (or as many as there are parameters) is on a ridge:
@@ -529,37 +528,28 @@ def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Climb:
     steps += seen
     better = problem.expect(far).objective >= first.expectation.objective
     last = _by_steps(problem, far if better else first.table, options, max(whole - steps, 1))
-    return Climb(
-        last.table,
-        last.expectation,
-        steps + last.iterations,
-        last.converged,
-        first.history + last.history,
-    )
+    return replace(last, iterations=steps + last.iterations)
 
 
 def _by_steps(problem: Problem, table: FloatArray, options: LatentOptions, most: int) -> Climb:
     """Run EM from *table* for at most *most* steps, with SQUAREM."""
     here = problem.expect(table)
-    history = [here.objective]
     steps = 0
     while steps < most:
         first = problem.maximise(here.responsibility)
         steps += 1
         if _distance(first, table) <= options.tolerance:
-            return Climb(table, here, steps, True, tuple(history))
+            return Climb(table, here, steps, True)
         there = problem.expect(first)
-        history.append(there.objective)
         second = problem.maximise(there.responsibility)
         steps += 1
         if _distance(second, first) <= options.tolerance:
-            return Climb(first, there, steps, True, tuple(history))
+            return Climb(first, there, steps, True)
         table = _extrapolate(problem, table, first, second)
         here = problem.expect(table)
         if here.objective < there.objective:
             table, here = second, problem.expect(second)
-        history.append(here.objective)
-    return Climb(table, here, steps, False, tuple(history))
+    return Climb(table, here, steps, False)
 
 
 def _extrapolate(

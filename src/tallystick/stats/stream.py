@@ -22,7 +22,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias
 
@@ -68,14 +69,8 @@ class BlockCounts:
         return len(self.votes)
 
     def __getitem__(self, blocks: slice) -> BlockCounts:
-        return BlockCounts(
-            n_items=self.n_items,
-            votes=self.votes[blocks],
-            faced=self.faced[blocks],
-            agree=self.agree[blocks],
-            label=self.label[blocks],
-            dissent=self.dissent[blocks],
-        )
+        names = ("votes", "faced", "agree", "label", "dissent")
+        return replace(self, **{name: getattr(self, name)[blocks] for name in names})
 
 
 def count_blocks(codes: IntArray, n_labels: int) -> BlockCounts:
@@ -620,21 +615,9 @@ class NoticeBoard:
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON types."""
-        return {
-            "blocks": self.blocks,
-            "items": self.items,
-            "votes": self.votes,
-            "silent": self.silent,
-            "known": self.known,
-        }
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, saved: Mapping[str, Any]) -> NoticeBoard:
         """Return the board that :meth:`to_dict` wrote."""
-        return cls(
-            blocks=saved["blocks"],
-            items=list(saved["items"]),
-            votes=list(saved["votes"]),
-            silent=list(saved["silent"]),
-            known=[list(labels) for labels in saved["known"]],
-        )
+        return cls(**deepcopy(dict(saved)))

@@ -32,20 +32,11 @@ def parquet_part(file: File) -> Part:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with file.path.open("rb") as stream:
-        size = stream.seek(0, 2)
-        stream.seek(max(0, size - 4))
-        if size < 12 or stream.read(4) != b"PAR1":
-            raise FileError(
-                f"{file.name} is a truncated Parquet file: its end is missing; copy it again"
-            )
     try:
         metadata = pq.read_metadata(file.path)
         names = metadata.schema.to_arrow_schema().names
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise FileError(
-            f"{file.name} is a damaged Parquet file ({_first_line(error)}); write it again"
-        ) from error
+        raise _damaged(file, "Parquet file", error) from error
     return _part(file, metadata.num_rows, names)
 
 
@@ -82,10 +73,7 @@ def arrow_part(file: File, *, stream: bool) -> tuple[Part, Path]:
                 rows += batch.num_rows
     # A damaged length asks for more memory than there is.
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        told = _first_line(error)
-        raise FileError(
-            f"{file.name} is a truncated or damaged Arrow file ({told}); copy it again"
-        ) from error
+        raise _damaged(file, "Arrow file", error) from error
     if any(key.startswith(b"tallystick") for key in metadata):
         raise FileError(
             f"{file.name} is a saved tally, not a table: give it to `tallystick judge`, `bound` or"
@@ -185,8 +173,11 @@ def _as_file(path: Path) -> Path:
     return Path(copy.name)
 
 
-def _first_line(error: BaseException) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
+def _damaged(file: File, kind: str, error: BaseException) -> FileError:
+    told = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return FileError(
+        f"{file.name} is a truncated or damaged {kind} ({told}): copy it or write it again"
+    )
 
 
 # Excel workbooks (.xlsx): the one sheet with data, written as CSV and read like any other.
@@ -212,10 +203,7 @@ def as_csv(file: File) -> File:
         raise
     # What damage raises depends on the part that is hit: the archive, its XML, or its contents.
     except Exception as error:
-        raise FileError(
-            f"{file.name} is a damaged Excel workbook ({_first_line(error)}): open it, and save the"
-            " sheet as CSV (UTF-8)"
-        ) from error
+        raise _damaged(file, "Excel workbook", error) from error
 
 
 def _sheet_as_csv(file: File) -> File:

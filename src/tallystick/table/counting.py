@@ -123,9 +123,14 @@ def cells_of(columns: Mapping[str, Any], names: Sequence[str], recipe: Recipe) -
     lengths = {cell.name: len(cell.values) for cell in found}
     if recipe.weight is not None:
         lengths[recipe.weight] = len(columns[recipe.weight])
-    if len(set(lengths.values())) > 1:
-        raise InputError(f"columns must have equal lengths, got {lengths}")
+    check_lengths(lengths)
     return found
+
+
+def check_lengths(lengths: Mapping[str, int]) -> None:
+    """Refuse columns of different lengths."""
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"columns must have equal lengths, got {dict(lengths)}")
 
 
 def as_cells(name: str, column: Any, *, most: int = MOST_LABELS) -> ColumnCells:
@@ -244,12 +249,8 @@ def numbers_of(
     if values.dtype.kind in "OU":
         held = [None if is_missing(value, missing) else value for value in values.tolist()]
         # Python reads 1_000 as a thousand.
-        odd = next((value for value in held if isinstance(value, str) and "_" in value), None)
-        if odd is not None:
-            raise InputError(
-                f"column {name!r} is asked for as numbers ({purpose}), but {odd!r} is not a number"
-            )
-        values = np.array(held, object)
+        odd = [value for value in held if isinstance(value, str) and "_" in value]
+        values = np.array([f"not a number: {odd[0]!r}"] if odd else held, object)
     try:
         numbers = values.astype(np.float64)
     except (TypeError, ValueError) as error:

@@ -17,7 +17,7 @@ from pathlib import Path
 from tallystick.errors import FileError
 from tallystick.table.sources import BATCH, CHUNK, Spool, check_names
 from tallystick.table.tables import Part
-from tallystick.table.texts import MAX_CELL, CheckedText, wide_cells
+from tallystick.table.texts import CheckedText, wide_cells
 
 _BLOCK = 1 << 23
 _SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "vertical bar"}
@@ -231,13 +231,10 @@ def _ragged(name: str, line: int, row: Sequence[str], names: Sequence[str], sepa
 
 def _fault(error: csv.Error) -> str:
     words = str(error)
-    if "unexpected end" in words:
+    if "unexpected end" in words or "field larger" in words:
         return (
-            'a quote (") is opened and never closed; close it, or double it if it belongs to the'
-            " text"
+            'a quote (") is opened and not closed; close it, or double it if it belongs to the text'
         )
     if "expected after" in words:
         return 'text follows a closing quote ("); double the quotes that belong to the text'
-    if "field larger" in words:
-        return f'a quote (") is opened and not closed within {MAX_CELL:,} characters; close it'
     return f"this is not CSV ({words})"

@@ -8,7 +8,6 @@ removed when the process ends.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import FileError, InputError
-from tallystick.table.sources import scratch
+from tallystick.table.sources import scratch, size_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -115,9 +114,6 @@ def _database(process: int) -> DuckDBPyConnection:
 # `require` refuses a question before it would exceed it.
 
 
-_UNITS = {"K": 1, "M": 2, "G": 3, "T": 4}
-_SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT])(i?)B")
-
 _FALLBACK = 4 * 1024**3
 """The memory of a machine that does not say how much it has."""
 
@@ -132,14 +128,8 @@ def memory_limit() -> int:
     >>> memory_limit() > 0
     True
     """
-    asked = os.environ.get("TALLYSTICK_MEMORY")
-    if asked is None:
-        return _machine() // 2
-    found = _SIZE.fullmatch(asked)
-    if found is None or float(found[1]) == 0:
-        raise InputError(f"TALLYSTICK_MEMORY must be a size such as 512MB or 4GB, got {asked!r}")
-    unit = (1024 if found[3] else 1000) ** _UNITS[found[2]]
-    return int(float(found[1]) * unit)
+    given = size_in("TALLYSTICK_MEMORY")
+    return _machine() // 2 if given is None else given
 
 
 def engine_memory() -> int:

@@ -20,6 +20,7 @@ from tallystick.table.cells import (
 from tallystick.table.counting import Counted, count_columns, count_groups
 from tallystick.table.engine import fits, require
 from tallystick.table.patterns import Recipe
+from tallystick.table.sources import check_names
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -50,7 +51,7 @@ def held(data: Any) -> Iterator[Any]:
             yield table.relation
     else:
         frame = frame_of(data)
-        checked_names(list(frame.collect_schema()))
+        check_names(list(frame.collect_schema()), "the frame")
         yield frame
 
 
@@ -322,16 +323,3 @@ def lazily(frame: Any) -> nw.LazyFrame[Any]:
 def arrow_table(frame: nw.DataFrame[Any]) -> pa.Table:
     """Return an eager frame as Arrow, without the row numbers that pandas adds as a column."""
     return frame.to_arrow().select(frame.columns)
-
-
-def checked_names(names: Sequence[Any]) -> tuple[str, ...]:
-    """Return the names of a frame's columns; one that is not text, or comes twice, is refused."""
-    for name in names:
-        if not isinstance(name, str):
-            raise InputError(
-                f"columns must be named by text, got {name!r}: rename the columns of the frame"
-            )
-    twice = sorted({name for name in names if list(names).count(name) > 1})
-    if twice:
-        raise InputError(f"the frame has more than one column {twice[0]!r}: rename one of them")
-    return tuple(names)

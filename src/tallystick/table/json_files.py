@@ -303,10 +303,9 @@ def _spool(
     try:
         spool.add(keys, cells)
     except UnicodeEncodeError as error:
-        at = next(i for i, row in enumerate(batch) if not _is_text(row))
         raise FileError(
-            f"{name}, {unit} {numbers[at]} holds half of a surrogate pair, which is not text:"
-            f" correct the {unit} or remove it"
+            f"{name} holds half of a surrogate pair, which is not text, in {unit} {numbers[0]} or"
+            " below: correct it"
         ) from error
 
 
@@ -319,14 +318,6 @@ def _refuse_maps(keys: Iterable[str], place: str) -> None:
                 f"{place}: the objects under {name!r} have {number:,} different fields by now, so"
                 " they are no columns: write one row per field, or leave that key out"
             )
-
-
-def _is_text(row: dict[str, Any]) -> bool:
-    try:
-        json.dumps(row, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _written(value: object) -> str | None:

@@ -99,9 +99,13 @@ def rows_of(file: File, lists: Sequence[str]) -> tuple[Row, Rows]:
 def entries(held: Sequence[Any], file: File) -> Rows:
     """Yield the objects of a list with their places."""
     for place, row in enumerate(held, start=1):
-        if not isinstance(row, dict):
-            raise FileError(f"{file.name}, entry {place} is not an object: the export is damaged")
-        yield f"entry {place}", row
+        yield f"entry {place}", _object(row, f"{file.name}, entry {place}")
+
+
+def _object(value: Any, place: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise FileError(f"{place} is not an object: the file is damaged")
+    return value
 
 
 def content(file: File) -> str:
@@ -118,9 +122,7 @@ def each_line(file: File, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     for line, words in enumerate(text.split("\n"), start=1):
         if words.strip():
             value = parsed(words, f"{file.name}, line {line}")
-            if not isinstance(value, dict):
-                raise FileError(f"{file.name}, line {line} is not an object: the log is damaged")
-            yield line, value
+            yield line, _object(value, f"{file.name}, line {line}")
 
 
 def parsed(text: str | bytes, name: str) -> Any:
@@ -202,8 +204,6 @@ def lm_eval_rows(file: File) -> Rows:
 _LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
 """Correct, incorrect, partial, no answer: the numbers that inspect_ai gives to these letters."""
 _ZSTD = 93
-_MOST = 1 << 30
-"""A sample beyond a gigabyte is refused."""
 
 
 def inspect_rows(file: File) -> Rows:
@@ -229,7 +229,9 @@ def inspect_rows(file: File) -> Rows:
         "facts": [*(find(head, "plan.steps.params") or ()), find(head, "eval.task_args")],
     }
     for place, row in samples:
-        scores = {name: _lettered(find(one, "value")) for name, one in row["scores"].items()}
+        scores = {
+            name: _lettered(find(one, "value")) for name, one in (row.get("scores") or {}).items()
+        }
         groups = row.get("metadata")
         yield place, {**told, "item": row.get("id"), "scores": scores, "groups": groups}
 
@@ -264,8 +266,6 @@ def _archive(file: File) -> tuple[Row, list[tuple[str, Row]]]:
 def _unpacked(archive: zipfile.ZipFile, name: str, file: File) -> bytes:
     """Return one entry; pyarrow unpacks zstd, which zipfile cannot before Python 3.14."""
     entry = archive.getinfo(name)
-    if entry.file_size > _MOST:
-        raise FileError(f"{file.name} ({name}) is larger than a gigabyte: it is not a sample")
     if entry.compress_type != _ZSTD:
         return archive.read(name)
     import pyarrow as pa

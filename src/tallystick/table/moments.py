@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tallystick.errors import FormatError, InputError, MergeError
 from tallystick.table.cells import Label, identity, in_order, is_missing
-from tallystick.table.counting import as_cells, numbers_of
+from tallystick.table.counting import as_cells, check_lengths, numbers_of
 from tallystick.table.engines import fetched, held, names_of
 from tallystick.table.patterns import Recipe
 
@@ -159,8 +159,7 @@ class Moments:
         lengths = dict(
             zip([*names, *([by] if by else [])], map(len, [*scores, codes]), strict=False)
         )
-        if len(set(lengths.values())) > 1:
-            raise InputError(f"columns must have equal lengths, got {lengths}")
+        check_lengths(lengths)
         for name, score in zip(names, scores, strict=True):
             if np.isinf(score).any():
                 raise InputError(

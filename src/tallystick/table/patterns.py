@@ -76,13 +76,11 @@ class Recipe:
                 )
         if columns is not None:
             columns = tuple(columns)
-            if not columns:
-                raise InputError("columns must name at least one column, got none")
-            twice = sorted({name for name in columns if columns.count(name) > 1})
-            if twice:
-                raise InputError(f"columns names {', '.join(map(repr, twice))} more than once")
-            if weight in columns:
-                raise InputError(f"{weight!r} cannot be a column and the weight")
+            if not columns or len({*columns, weight}) <= len(columns):
+                raise InputError(
+                    "columns must name different columns, and not the weight, got"
+                    f" {list(columns)!r}"
+                )
         edges = {name: _edges(name, values) for name, values in (cut or {}).items()}
         return cls(
             columns=columns,

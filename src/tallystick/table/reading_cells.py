@@ -70,7 +70,7 @@ def doubt_cells(
     third = _third(votes, {*labels, *({-1} if verb == "bound" else ())})
     ask(third, owner.get(third, ""), "is neither pass nor fail")
     if verb != "bound":
-        lowest = {int(one.low): one.name for one in said if one.low is not None}
+        lowest: dict[Label, str] = {int(one.low): one.name for one in said if one.low is not None}
         number = _number(said, votes, {*labels})
         holds = owner.get(number) or lowest.get(number, "")
         ask(number, holds, "stands apart from the other numbers")

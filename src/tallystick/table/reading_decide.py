@@ -97,15 +97,6 @@ def _find_voters(look: Look, voters: tuple[str, ...], *, counted: bool = False) 
     return voters
 
 
-def is_long(glance: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules) -> bool:
-    """Say whether each row of a frame is one vote, by some of its rows."""
-    look, _, _ = _begun(glance, asked, given, layout, rules)
-    if not look.asked.long:
-        return False
-    find_structure(look)
-    return _is_long(look, getattr(look.given, asked.want))
-
-
 def _looking(
     table: Table | None,
     sample: Sample,
@@ -177,7 +168,7 @@ def _check_named(look: Look) -> None:
     for column in look.given.columns():
         if column in look.table.columns and column not in look.facts:
             check_usable(look.table, column)
-    for named in (look.layout.judge, look.layout.vote, look.given.item, look.given.system):
+    for named in (look.layout.judge, look.layout.vote, look.given.system):
         if named is not None and named not in look.table.columns:
             raise InputError(missing_column(named, look.table.columns, look.source))
 

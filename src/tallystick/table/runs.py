@@ -120,7 +120,6 @@ def read_runs(
     """
     import pyarrow as pa
 
-    asked = AskedOfRuns(layout, given, tuple(missing))
     logs: list[Log] = []
     notes: list[str] = []
     files: list[File] = []
@@ -138,7 +137,7 @@ def read_runs(
             if isinstance(source, File):
                 held, called = [str(source.path)], source.name
             with scan(held, delimiter=layout.delimiter) as table:
-                log, more = plain_run(table, called, asked)
+                log, more = plain_run(table, called, layout, given, missing)
             own, notes = [*own, log], [*notes, *more]
         if run.name is not None:
             alone = len({log.model for log in own}) == 1
@@ -256,18 +255,10 @@ _NUMERIC = 0.5
 """Share of a column's values that are numbers, at least, for it to be a metric."""
 
 
-@dataclass(frozen=True)
-class AskedOfRuns:
-    """What the caller says of every file."""
-
-    layout: Layout
-    given: Roles
-    missing: tuple[str, ...]
-
-
-def plain_run(table: Table, name: str, asked: AskedOfRuns) -> tuple[Log, tuple[str, ...]]:
+def plain_run(
+    table: Table, name: str, layout: Layout, given: Roles, missing: Sequence[str]
+) -> tuple[Log, tuple[str, ...]]:
     """Return a result file as the log of one run: every column of numbers is a metric."""
-    layout, given = asked.layout, asked.given
     ignored = ",".join(layout.ignore).split(",")
     left = [name for name in table.columns if any(fnmatchcase(name, one) for one in ignored)]
     table = replace(table, left_out={**table.left_out, **dict.fromkeys(left, "left out")})
@@ -277,11 +268,11 @@ def plain_run(table: Table, name: str, asked: AskedOfRuns) -> tuple[Log, tuple[s
     items, note = _item_names(table, item, profiles, metrics, given)
     scores = {}
     unscored = 0
-    truth = _truth(table, metrics, asked)
+    truth = _truth(table, metrics, given, missing)
     if truth != given.truth:
         note += (f"{table.source}: column {truth!r} holds the true answers, by its name",)
     for metric in metrics:
-        values = _values(table, metric, truth, asked.missing)
+        values = _values(table, metric, truth, missing)
         held: dict[str, list[float]] = {}
         for key, value in zip(items, values, strict=True):
             # An item without a score is kept: that it has none may turn a gate.
@@ -398,14 +389,15 @@ def what_was_asked(table: Table) -> list[str]:
     return [name for name in table.columns if plain(name) in _ASKED]
 
 
-def _truth(table: Table, metrics: Sequence[str], asked: AskedOfRuns) -> str | None:
+def _truth(
+    table: Table, metrics: Sequence[str], given: Roles, missing: Sequence[str]
+) -> str | None:
     """Return the column of true answers: the one given, or one with such a name that fits."""
-    given = asked.given
     if given.truth is not None and given.truth not in table.columns:
         raise InputError(missing_column(given.truth, table.columns, table.source))
     if given.truth is not None or len(metrics) > 1:
         return given.truth
-    return fitting_truth(draw(table, missing=asked.missing), metrics[0], [*given.holders()])
+    return fitting_truth(draw(table, missing=tuple(missing)), metrics[0], [*given.holders()])
 
 
 def _values(table: Table, metric: str, truth: str | None, missing: Sequence[str]) -> list[float]:
@@ -562,15 +554,19 @@ def _shared_tasks(logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
     return [log for log in logs if log.task in shared], notes
 
 
+def _no_score(log: Log, metric: str) -> InputError:
+    return InputError(
+        f"{log.source} has no score {metric!r}: it has {listed(log.scores)} (--metric)"
+    )
+
+
 def _metric(logs: Sequence[Log], metric: str | None) -> str:
     common = [key for key in logs[0].scores if all(key in log.scores for log in logs)]
     if metric in common:
         return str(metric)
     lacking = next((log for log in logs if metric not in log.scores), logs[0])
     if metric is not None:
-        raise InputError(
-            f"{lacking.source} has no score {metric!r}: it has {listed(lacking.scores)} (--metric)"
-        )
+        raise _no_score(lacking, metric)
     if not common:
         other = next(log for log in logs if not set(log.scores) & set(logs[0].scores))
         raise InputError(
@@ -724,9 +720,7 @@ def log_outputs(source: Any, layout: Layout, given: Roles) -> tuple[Table, Roles
     kinds = ", ".join(dict.fromkeys(formats))
     word = "system" if systems == 1 else "systems"
     notes = [f"read as {kinds} logs: {systems} {word} on {items:,} items"]
-    lost = sum(log.unscored for log in logs)
-    if lost:
-        notes.append(f"{lost:,} samples failed and have no score")
+    notes += _failed(logs)
     table = replace(
         scan(pa.table(columns)),
         source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",
@@ -751,10 +745,7 @@ def _judges(
         return given.judges
     if layout.metric is not None:
         if layout.metric not in scores:
-            raise InputError(
-                f"{logs[0].source} has no score {layout.metric!r}: it has {listed(scores)}"
-                " (--metric)"
-            )
+            raise _no_score(logs[0], layout.metric)
         return (layout.metric,)
     free = [name for name in distinct_scores(logs) if name != given.truth]
     if len(free) != 1:

@@ -19,12 +19,12 @@ from tallystick.table.columnar import (
     parquet_relation,
     with_plain_types,
 )
+from tallystick.table.counting import check_lengths
 from tallystick.table.delimited import read_delimited
 from tallystick.table.engine import connect, reading
 from tallystick.table.engines import (
     are_rows,
     arrow_table,
-    checked_names,
     columns_of_rows,
     frame_of,
     is_lazy,
@@ -114,7 +114,7 @@ def arrow_of(source: Any) -> tuple[Any, tuple[str, ...]]:
     if isinstance(source, Mapping):
         return arrow_of_mapping(source), ()
     frame = frame_of(source)
-    names = checked_names(list(frame.collect_schema()))
+    names, _ = check_names(list(frame.collect_schema()), "the frame")
     eager = frame.collect() if is_lazy(source) else frame
     made: tuple[Any, tuple[str, ...]] = _arrow(
         lambda: with_index(source, arrow_table(eager)), names
@@ -129,13 +129,10 @@ def arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
     if not columns:
         raise InputError("the mapping has no columns: give at least one")
     _check_indexes(columns)
-    lengths = {name: len(values) for name, values in columns.items()}
-    if len(set(lengths.values())) > 1:
-        raise InputError(f"columns must have equal lengths, got {lengths}")
+    check_names(list(columns), "the mapping")
+    check_lengths({name: len(values) for name, values in columns.items()})
     arrays = {}
     for name, values in columns.items():
-        if not isinstance(name, str):
-            raise InputError(f"columns must be named by text, got {name!r}: rename the columns")
         held = values.tolist() if hasattr(values, "tolist") else list(values)
         arrays[name] = _arrow(lambda held=held: pa.array(held, from_pandas=True), [name])
     return pa.table(arrays)
@@ -424,24 +421,24 @@ _MAGIC: tuple[tuple[bytes, Format], ...] = (
     (b"\xff\xff\xff\xff", "arrow-stream"),
 )
 
-_REFUSED: dict[bytes, str] = {
-    b"PK\x03\x04": "a zip archive",
-    b"PK\x05\x06": "a zip archive",
-    b"PARE": "an encrypted Parquet file",
-    b"FEA1": "a Feather file of version 1",
-    b"BZh": "compressed with bzip2",
-    b"\xfd7zXZ\0": "compressed with xz",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd",
-    b"7z\xbc\xaf\x27\x1c": "a 7-Zip archive",
-    b"Rar!": "a RAR archive",
-    b"\xd0\xcf\x11\xe0": "an old or password-protected Office document",
-    b"SQLite format 3\0": "an SQLite database",
-    b"\x89HDF": "an HDF5 file",
-    b"\x93NUMPY": "a NumPy array",
-    b"%PDF": "a PDF document",
-    **{bytes((0x80, k)): "a Python pickle, which Tallystick never opens" for k in range(2, 6)},
+_OTHERS: dict[bytes, str] = {
+    b"PK\x03\x04": "zip",
+    b"PK\x05\x06": "zip",
+    b"PARE": "encrypted Parquet",
+    b"FEA1": "Feather 1",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ\0": "xz",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"7z\xbc\xaf\x27\x1c": "7-Zip",
+    b"Rar!": "RAR",
+    b"\xd0\xcf\x11\xe0": "locked Office",
+    b"SQLite format 3\0": "SQLite",
+    b"\x89HDF": "HDF5",
+    b"\x93NUMPY": "NumPy",
+    b"%PDF": "PDF",
+    **{bytes((0x80, version)): "pickle" for version in range(2, 6)},
 }
-"""How files begin that are no tables, and what they are."""
+"""How files of other kinds begin, and what these are called."""
 
 
 def detect(file: File) -> Format:
@@ -464,11 +461,12 @@ def detect(file: File) -> Format:
             return "inspect"
         if any(name.startswith("xl/") for name in names):
             return "workbook"
-    known = [what for magic, what in _REFUSED.items() if head.startswith(magic)]
-    if known or head[8:12] == b"DUCK":
+    others = [kind for magic, kind in _OTHERS.items() if head.startswith(magic)]
+    others += ["DuckDB"] if head[8:12] == b"DUCK" else []
+    if others:
         raise FileError(
-            f"{file.name} is {known[0] if known else 'a DuckDB database'}: unpack it if it is packed"
-            " or locked, or save the table as CSV (UTF-8) or Parquet"
+            f"{file.name} is a {others[0]} file, which is not read: unpack or unlock it, or save the"
+            " table as CSV (UTF-8) or Parquet"
         )
     return _text(file, head)
 

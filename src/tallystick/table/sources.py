@@ -18,14 +18,13 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from tallystick.errors import FileError, InputError
+from tallystick.errors import FileError, InputError, meant
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,8 +71,6 @@ def resolve(
 
 
 def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
-    if not isinstance(one, str | Path):
-        raise InputError(f"a source must be a path, got {type(one).__name__}")
     text = str(one)
     if text == "-":
         return (_spool(sys.stdin.buffer if stdin is None else stdin, "standard input"),)
@@ -81,7 +78,8 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
         raise FileError(
             f"{text}: Tallystick reads local files only; download it first and name the copy"
         )
-    if not text or "\0" in text:
+    is_text = text.encode("utf-8", "replace").decode() == text and "\0" not in text
+    if not (isinstance(one, str | Path) and text and is_text):
         raise FileError(f"{text!r} is not the name of a file")
     path = Path(one).expanduser()
     try:
@@ -93,7 +91,7 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
         raise FileError(f"{text}: {error.strerror}") from error
     if glob.has_magic(text):
         matches = sorted(_matches(path))
-        files = tuple(_named(match, str(match)) for match in matches if match.is_file())
+        files = tuple(File(match, str(match)) for match in matches if match.is_file())
         if not files:
             raise FileError(f"no file matches {text!r}: check the folder and the ending")
         return files
@@ -104,27 +102,12 @@ def _file(path: Path, text: str) -> File:
     """Return a file as it is, and what comes through a pipe as a copy; refuse a device."""
     mode = path.stat().st_mode
     if stat.S_ISREG(mode):
-        return _named(path, text)
+        return File(path, text)
     # Such as <(zcat votes.csv.gz), which the shell calls /dev/fd/63: it can be read once only.
     if stat.S_ISFIFO(mode):
         with path.open("rb") as stream:
             return _spool(stream, text)
     raise FileError(f"{text} is a device or a socket, not a file: use - for standard input")
-
-
-def _named(path: Path, text: str) -> File:
-    """Return a file under a name that every reader can open and every message can show.
-
-    Names are bytes where they are not UTF-8: such a file is reached by a link in our own folder.
-    """
-    try:
-        text.encode("utf-8")
-        return File(path, text)
-    except UnicodeEncodeError:
-        shown = os.fsencode(text).decode("utf-8", "replace")
-        link = Path(tempfile.mkdtemp(dir=scratch())) / Path(shown).name
-        link.symlink_to(path.resolve())
-        return File(link, shown)
 
 
 def _matches(pattern: Path) -> Iterator[Path]:
@@ -137,10 +120,9 @@ def _matches(pattern: Path) -> Iterator[Path]:
 def _absent(path: Path, text: str) -> str:
     if not path.parent.is_dir():
         return f"{text} does not exist: there is no folder {path.parent}"
-    guess = nearest(path.name, sorted(entry.name for entry in path.parent.iterdir()))
-    return f"{text} does not exist" + (
-        f"; did you mean {path.parent / guess}?" if guess else f" in {path.parent.resolve()}"
-    )
+    here = sorted(entry.name for entry in path.parent.iterdir())
+    otherwise = f" in {path.parent.resolve()}"
+    return f"{text} does not exist{meant(path.name, here, otherwise=otherwise)}"
 
 
 def _spool(stream: BinaryIO, name: str) -> File:
@@ -161,14 +143,24 @@ def _spool(stream: BinaryIO, name: str) -> File:
 # How much a compressed file may unpack to: a small file must not fill the disk.
 
 
-MOST_UNPACKED = "32GB"
+_MOST_UNPACKED = 32 * 10**9
 """What one compressed file may unpack to; ``TALLYSTICK_UNPACKED`` overrides it."""
 
 _RATIO = 1000
 _ALWAYS = 1 << 26
 """Bytes that any file may unpack to, however small it is."""
 
-_UNITS = {"K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+def size_in(variable: str) -> int | None:
+    """Return the bytes that an environment variable names, None if it is not set."""
+    given = os.environ.get(variable)
+    if given is None:
+        return None
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT])(i?)B", given)
+    if found is None or float(found[1]) == 0:
+        raise InputError(f"{variable} must be a size such as 512MB or 4GB, got {given!r}")
+    unit = (1024 if found[3] else 1000) ** (1 + "KMGT".index(found[2]))
+    return int(float(found[1]) * unit)
 
 
 def most_unpacked(path: Path) -> int:
@@ -176,14 +168,9 @@ def most_unpacked(path: Path) -> int:
 
     That is 1,000 times its size and at most 32 GB, unless ``TALLYSTICK_UNPACKED`` says otherwise.
     """
-    given = os.environ.get("TALLYSTICK_UNPACKED")
-    size = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT])B", given or MOST_UNPACKED)
-    if size is None:
-        raise InputError(f"TALLYSTICK_UNPACKED must be a size such as 500MB or 64GB, got {given!r}")
-    limit = int(float(size[1]) * _UNITS[size[2]])
-    if given is not None:
-        return limit
-    return max(_ALWAYS, min(limit, _RATIO * path.stat().st_size))
+    given = size_in("TALLYSTICK_UNPACKED")
+    usual = max(_ALWAYS, min(_MOST_UNPACKED, _RATIO * path.stat().st_size))
+    return usual if given is None else given
 
 
 def too_large(most: int, name: str) -> FileError:
@@ -404,7 +391,7 @@ take some 10 s, 10,000 took 100 s and more.
 """
 
 
-def check_names(header: Sequence[str], name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def check_names(header: Sequence[Any], name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return usable column names and notes on nameless ones; refuse duplicates and far too many."""
     if len(header) > MAX_COLUMNS:
         raise InputError(
@@ -415,6 +402,8 @@ def check_names(header: Sequence[str], name: str) -> tuple[tuple[str, ...], tupl
     notes = []
     names: list[str] = []
     for position, column in enumerate(header, start=1):
+        if not isinstance(column, str):
+            raise InputError(f"{name}: columns must be named by text, got {column!r}: rename them")
         if not column.strip():
             notes.append(f"{name}: column {position} has no name and is called 'column_{position}'")
             column = f"column_{position}"
@@ -443,34 +432,15 @@ def check_names(header: Sequence[str], name: str) -> tuple[tuple[str, ...], tupl
     return tuple(names), tuple(notes)
 
 
-# The nearest name to one that does not exist, for error messages.
-
-
 _SHOWN = 8
-
-
-def nearest(name: str, names: Sequence[str]) -> str | None:
-    """Return the name most like *name*, or None if nothing comes close.
-
-    >>> nearest("Truth ", ["item", "truth"])
-    'truth'
-    """
-    plain: dict[str, str] = {}
-    for candidate in names:
-        plain.setdefault(candidate.strip().casefold(), candidate)
-    found = get_close_matches(name.strip().casefold(), plain, n=1, cutoff=0.7)
-    return plain[found[0]] if found else None
 
 
 def missing_column(name: str, columns: Sequence[str], source: str) -> str:
     """Return the message for a column that is not there.
 
     >>> missing_column("jugde", ["item", "judge"], "votes.csv")
-    "votes.csv has no column 'jugde'; did you mean 'judge'? (columns: 'item', 'judge')"
+    "votes.csv has no column 'jugde': did you mean 'judge'? (columns: 'item', 'judge')"
     """
-    guess = nearest(name, columns)
-    hint = f"; did you mean {guess!r}?" if guess is not None else ""
-    shown = ", ".join(map(repr, columns[:_SHOWN])) + (
-        f", … {len(columns):,} in all" if len(columns) > _SHOWN else ""
-    )
-    return f"{source} has no column {name!r}{hint} (columns: {shown})"
+    more = f", … {len(columns):,} in all" if len(columns) > _SHOWN else ""
+    shown = ", ".join(map(repr, columns[:_SHOWN])) + more
+    return f"{source} has no column {name!r}{meant(name.strip(), columns)} (columns: {shown})"

@@ -6,19 +6,17 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.results import Json, PatternTable, Result
-from tallystick.table.cells import Label, is_missing, spelling
-from tallystick.table.counting import cells_of
+from tallystick.table.cells import Label
 from tallystick.table.engine import as_arrow, as_numpy
-from tallystick.table.engines import columns_of, frame_of, is_relation, is_source, opened
+from tallystick.table.engines import frame_of, is_relation, is_source, opened
 from tallystick.table.patterns import Patterns, Recipe, settle
 from tallystick.table.tables import atomic
 from tallystick.table.tally import Sources, Tally
@@ -99,32 +97,21 @@ def read_table(path: Path, kind: str) -> tuple[pa.Table, dict[str, Any]]:
     """Read a table that :func:`write_table` wrote; anything else is refused by name."""
     import pyarrow as pa
 
-    if not path.exists():
-        raise FileError(f"there is no file {path}")
     if not path.is_file():
-        raise FileError(f"{path} is a directory, a pipe or a device, not a saved {kind}")
+        raise FileError(f"there is no file {path}")
     try:
         # Opened by Python: Arrow takes no name that is not UTF-8.
         with path.open("rb") as file:
             reader = pa.ipc.open_file(file)
-            written = (reader.schema.metadata or {}).get(FORMAT.encode())
-            table = reader.read_all() if written is not None else None
-            if table is not None:
-                table.validate(full=True)
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+            head = json.loads((reader.schema.metadata or {})[FORMAT.encode()])
+            table = reader.read_all()
+        table.validate(full=True)
+        version, found = int(head["version"]), str(head["kind"])
+    except (pa.ArrowException, OSError, MemoryError, LookupError, TypeError, ValueError) as error:
         raise FormatError(
             f"{path} is not a saved {kind}, or it is damaged ({error}). A table becomes a tally by"
             " `tallystick tally TABLE -o FILE.tally`"
         ) from error
-    if written is None:
-        raise FormatError(
-            f"{path} is an Arrow file, but not a saved {kind}: count it with Tally.of"
-        )
-    try:
-        head = json.loads(written)
-        version, found = int(head["version"]), str(head["kind"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{path} has a damaged head: {error}") from error
     if version > VERSION:
         raise FormatError(
             f"{path} has format version {version}, this Tallystick reads up to {VERSION}:"
@@ -171,14 +158,8 @@ def label_in(item: Any) -> Any:
 def _recipe_out(recipe: Recipe | None) -> dict[str, Any] | None:
     if recipe is None:
         return None
-    return {
-        "columns": None if recipe.columns is None else list(recipe.columns),
-        "cut": {name: list(edges) for name, edges in recipe.cut.items()},
-        "weight": recipe.weight,
-        "missing": sorted(recipe.missing),
-        "coerce": recipe.coerce,
-        "apart": sorted(recipe.apart),
-    }
+    held = {name: value for name, value in vars(recipe).items() if name != "item"}
+    return held | {name: sorted(held[name]) for name in ("missing", "apart")}
 
 
 def _recipe_in(written: dict[str, Any] | None) -> Recipe | None:
@@ -326,26 +307,6 @@ def _text(names: tuple[str, ...], labels: tuple[Label, ...]) -> str:
 
 def _number(value: int) -> str:
     return f"{value:,}" if value < 10**12 else f"about 10^{int(math.log10(value))}"
-
-
-# Which pattern does each row show? The way back from what was learnt of patterns to items.
-
-
-def locate(patterns: Patterns, data: Any, recipe: Recipe) -> NDArray[np.int64]:
-    """Return the place of each row of *data* among the occurring patterns, -1 for one that never
-    occurred.
-    """
-    names = patterns.names
-    reading = replace(recipe, columns=names, weight=None)
-    cells = cells_of(columns_of(data, names), names, reading)
-    labels: list[Sequence[Label]] = []
-    codes = np.empty((len(cells[0].values), len(names)), np.int32)
-    for j, column in enumerate(cells):
-        written, codes[:, j] = column.coded()
-        labels.append([None if is_missing(label, recipe.missing) else label for label in written])
-        if recipe.coerce and names[j] not in recipe.apart:
-            labels[j] = [spelling(label) for label in labels[j]]
-    return patterns.find(names, labels, codes)
 
 
 # From patterns back to items: what was learnt of each pattern, put beside the rows that show

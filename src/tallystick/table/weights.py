@@ -272,50 +272,35 @@ def without_copies(
     >>> rows = pa.table({"id": range(40), "gpt": [0, 1] * 20, "answer": ["a", "b", "c", "d"] * 10})
     >>> kept, notes = without_copies(scan(pa.concat_tables([rows, rows[:8]])), Roles(), ())
     >>> kept.query("select count(*) from rows"), notes
-    ([(40,)], ("8 rows are copies of another row with the same 'id': each is counted once",))
+    ([(40,)], ("copies of other rows with the same 'id', left out: 8",))
     """
     if roles.weight is not None:
         return table, ()
+    every = ", ".join(map(identifier, table.columns))
     for name in _items(table, roles):
-        if not table.repeats(name, *beside):
+        keys = (name, *beside)
+        others = ", ".join(identifier(one) for one in table.columns if one not in keys)
+        if not others or not table.repeats(*keys):
             continue
-        [(whole,)] = table.query("select count(*) from rows")
-        if whole > _MOST_ROWS:
+        [(rows, named)] = table.query(f"select count(*), count({identifier(name)}) from rows")
+        if named < rows or rows > _MOST_ROWS:
             continue
-        every = ", ".join(map(identifier, table.columns))
-        keys = ", ".join(map(identifier, (name, *beside)))
-        [(rows, outputs)] = table.query(
-            f"select count(*), count(distinct ({keys})) from rows where {identifier(name)}"
-            " is not null"
+        [(different, outputs, alike)] = table.query(
+            f"select (select count(*) from (select distinct {every} from rows)), (select count(*)"
+            f" from (select distinct {', '.join(map(identifier, keys))} from rows)), (select"
+            f" sum(n * n) from (select count(*)::double as n from rows group by {others}))"
         )
-        [(different,)] = table.query(f"select count(*) from (select distinct {every} from rows)")
-        if rows != whole or not different == outputs < rows:
-            continue
-        if rows > _MOST_COPIES * different or _may_be_accident(table, (name, *beside), rows):
+        accident = float(alike / rows**2) ** (rows - different)
+        if different > outputs or rows > _MOST_COPIES * different or accident > _ACCIDENT:
             continue
         kept = table.arrow(
             f"select {every} from (select *, row_number() over () as place_ from rows)"
             f" qualify row_number() over (partition by {every} order by place_) = 1 order by place_"
         )
-        copies = rows - different
-        what = "1 row is a copy" if copies == 1 else f"{copies:,} rows are copies"
-        note = f"{what} of another row with the same {name!r}: each is counted once"
+        note = f"copies of other rows with the same {name!r}, left out: {rows - different:,}"
         # A row of what is left has no line of its own in the file.
         return replace(table, relation=scan(kept).relation, parts=()), (note,)
     return table, ()
-
-
-def _may_be_accident(table: Table, keys: Sequence[str], rows: int) -> bool:
-    """Say whether rows with equal keys may be equal in all other columns by chance."""
-    others = ", ".join(identifier(name) for name in table.columns if name not in keys)
-    if not others:
-        return True
-    named = ", ".join(map(identifier, keys))
-    [(same, different)] = table.query(
-        "select (select sum(n * n) from (select count(*)::double as n from rows group by"
-        f" {others})), (select count(*) from (select distinct {named} from rows))"
-    )
-    return bool(float(same / rows**2) ** (rows - different) > _ACCIDENT)
 
 
 def _items(table: Table, roles: Roles) -> list[str]:

@@ -15,6 +15,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from types import MappingProxyType
 
 from tallystick.table.cells import NUMBER, Label, spelling
@@ -332,8 +333,7 @@ def read_times(words: Sequence[str]) -> Times:
         if (found := _read_all(way, cells)) is not None:
             return Times(seconds=found, dated=way not in (_number, _clock))
     by_day, by_month = (
-        _read_all(lambda cell, formats=formats: _date(cell, formats), cells)
-        for formats in (_BY_DAY, _BY_MONTH)
+        _read_all(partial(_date, formats=formats), cells) for formats in (_BY_DAY, _BY_MONTH)
     )
     if by_day is None and by_month is None:
         note = "not all cells are times in one writing: write dates as 2024-03-31"

@@ -19,13 +19,6 @@ def test_patterns_give_the_votes_back(rows):
     assert np.unique(found.codes, axis=0).shape == found.codes.shape
 
 
-@pytest.mark.parametrize("judges", [3, 20, 60])
-def test_all_three_ways_of_counting_agree(judges):
-    votes = np.random.default_rng(judges).integers(-1, 2, (50, judges))
-    found = patterns_of(votes, n_classes=2)
-    assert (found.codes[found.place] == votes).all()
-
-
 def test_the_consensus_of_good_judges_is_the_truth():
     rng = np.random.default_rng(1)
     truth = (rng.random(500) < 0.4).astype(int)

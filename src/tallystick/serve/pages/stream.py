@@ -208,8 +208,8 @@ def _complete(reader: Reader, stream: StreamRecord, words: Words, midnight: int)
 
 
 def windows_figure(reader: Reader, stream: StreamRecord, *, most: int = 48) -> Figure | None:
-    """Return what the last closed windows said of each judge; rings are windows with an alarm."""
-    cells = []
+    """Return what the last closed windows said of each judge; its title names those with an alarm."""
+    cells, alarmed = [], []
     rows = reader.all(
         "select idx, result, change from windows where stream = ? and result is not null"
         " order by idx desc limit ?",
@@ -217,22 +217,22 @@ def windows_figure(reader: Reader, stream: StreamRecord, *, most: int = 48) -> F
     )
     for index, result, change in reversed(rows):
         alarms = (json.loads(change) if change else {}).get("alarms") or []
+        alarmed += [f"{index + 1} ({one.get('judge') or 'all judges'})" for one in alarms]
         for one in json.loads(result).get("judges") or ():
-            value, (low, high) = one.get("accuracy"), _ends(one)
-            named = any(alarm.get("judge") in (None, one["name"]) for alarm in alarms)
-            cells.append((index + 1, str(one["name"]), value, low, high, value if named else None))
+            cells.append((index + 1, str(one["name"]), one.get("accuracy"), *_ends(one)))
     if len(rows) < 2 or not any(one[2] is not None or one[3] is not None for one in cells):
         return None
-    names = ("window", "judge", "accuracy", "low", "high", "an alarm")
+    names = ("window", "judge", "accuracy", "low", "high")
     span = {"daily": "day", "weekly": "week"}.get(
         stream.settings.season or "", f"window of {count(stream.settings.window)}"
     )
+    told = f"; alarms in {', '.join(alarmed)}" if alarmed else ""
     return Figure(
         kind="rounds",
         # A window is tested by its votes: no label stands behind these shares and their ranges.
-        title=f"By the votes alone: the likely share of rows each judge gets right, per {span}",
+        title=f"By the votes alone: the likely share of rows each judge gets right, per {span}{told}",
         columns=dict(zip(names, zip(*cells, strict=True), strict=True)),
-        roles=dict(zip(("x", "group", "y", "low", "high", "mark"), names, strict=True)),
+        roles=dict(zip(("x", "group", "y", "low", "high"), names, strict=True)),
         unit="share",
     )
 

@@ -297,7 +297,7 @@ class AuditResult(Result):
     def result_parts(self) -> tuple[ResultPart, ...]:
         """Return one part per question, answered or not."""
         answered = [
-            ResultPart(p.verb, self._question(p.verb), p.answer_line, p) for p in self.sections
+            ResultPart(p.verb, self._question(p.verb), p.opening.answer, p) for p in self.sections
         ]
         left = [ResultPart(p.verb, summary(p.verb), p.reason) for p in self.skipped]
         return (*answered, *left)
@@ -358,7 +358,7 @@ def _limits(sections: Sequence[Result]) -> list[str]:
 def _verdict(sections: Sequence[Result], left: int) -> str:
     """Return what every section answers, one sentence each, and how many could not answer."""
     more = f" {left} more could not be answered." if left else ""
-    return " ".join(part.answer_line for part in sections) + more
+    return " ".join(part.opening.answer for part in sections) + more
 
 
 def _told(sections: Sequence[Result], field: str) -> tuple[str, ...]:

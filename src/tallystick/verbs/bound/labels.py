@@ -157,7 +157,7 @@ def _pairs(
             )
         )
     first, second = np.argsort(-found.means().estimate, kind="stable")[:2].tolist()
-    needed = found.labels_to_settle(first, second, alpha=question.alpha)
+    needed = float(found.forecast_pairs(first, second, alpha=question.alpha)[0])
     return tuple(out), math.ceil(needed) if math.isfinite(needed) else None
 
 

@@ -85,7 +85,8 @@ class Labelled:
             return Needed(blank if new else self._until_certain(i), apart)
         pairs = self.table.first.size
         subset = self.drawn == "disagreements"
-        goal = self.fit.labels_to_settle(a, b, alpha=question.alpha / pairs, power=question.power)
+        level = question.alpha / pairs
+        goal = float(self.fit.forecast_pairs(a, b, alpha=level, power=question.power)[0])
         more = ceil(goal - float(self.fit.labels[[a, b]].max())) if isfinite(goal) else None
         # Labels on every disagreement settle these items anyway.
         if not new and not subset and (more is None or more >= blank):

@@ -9,7 +9,7 @@
 | no labels, the baseline | :func:`majority` | a majority that is always right |
 | does a judge prefer a place? | :func:`position_bias` | items are a fair sample |
 | does it say the same again? | :func:`self_consistency` | items are a fair sample |
-| votes that arrive one by one | :func:`windows` | blocks of items are exchangeable |
+| votes that arrive one by one | :class:`Windows` | blocks of items are exchangeable |
 
 What the source defines and proves is in :mod:`tallystick.papers.noisy_judges`. Theory:
 ``docs/theory/judge.md``.
@@ -24,6 +24,6 @@ from tallystick.verbs.judge.logical import logical
 from tallystick.verbs.judge.models import dawid_skene, independent, majority
 from tallystick.verbs.judge.question import JudgeQuestion
 from tallystick.verbs.judge.result import JudgeResult
-from tallystick.verbs.judge.windows import Window, Windows, windows
+from tallystick.verbs.judge.windows import Window, Windows
 
 __all__ = ["JudgeResult", "dawid_skene", "evaluate", "independent", "logical", "position_bias"]

@@ -211,8 +211,7 @@ def _note(blind: Panel, between: Mapping[str, Share]) -> str:
             "one label is so rare that kappa is hardly determined: read plain agreement and AC1"
             " beside it"
         )
-    crowd = len(blind.names) > CROWD
-    return f"pairs are left out: they are listed for up to {CROWD} judges" if crowd else ""
+    return ""
 
 
 # One judge asked again: the same question twice, or with the answers in the other order.
@@ -301,21 +300,14 @@ class OrderResult(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per judge."""
-        return [
-            {
-                "judge": one.name,
-                "consistent": one.consistent,
-                "interval": one.interval,
-                "first_share": one.first_share,
-                "first_interval": one.first_interval,
-                "lean": one.lean,
-                "p": one.p_value,
-                "ties": one.ties,
-                "best_accuracy": one.best_accuracy,
-                "items": one.n_items,
-            }
-            for one in self.judges
-        ]
+        found = []
+        for one in self.judges:
+            row = {"judge": one.name, "consistent": one.consistent, "interval": one.interval}
+            if one.first_share is not _NOT_SWAPPED:
+                row |= {"first_share": one.first_share, "first_interval": one.first_interval}
+                row |= {"lean": one.lean, "p": one.p_value, "ties": one.ties}
+            found.append(row | {"best_accuracy": one.best_accuracy, "items": one.n_items})
+        return found
 
     def units(self) -> Mapping[str, Unit]:
         """Return what the columns of `rows` measure."""
@@ -345,7 +337,7 @@ def self_consistency(votes: Tally, *, repeats: Sequence[str], alpha: float = 0.0
     --------
     >>> votes = Tally.of({"run1": [0, 0, 1, 1], "run2": [0, 0, 1, 0], "run3": [0, 0, 1, 1]})
     >>> found = self_consistency(votes, repeats=["run1", "run2", "run3"])
-    >>> found.consistent, round(found.best_accuracy, 3)
+    >>> found.judges[0].consistent, round(found.judges[0].best_accuracy, 3)
     (0.75, 0.917)
     """
     if len(repeats) < 2:
@@ -407,6 +399,8 @@ def position_bias(
     >>> [(one.name, round(one.lean, 3)) for one in found.judges]
     [('gpt', 0.2), ('llm', 0.005)]
     """
+    if recorded not in (None, "answer", "position"):
+        raise InputError(f"recorded must be 'answer' or 'position', got {recorded!r}")
     panel = Panel.of(votes, voters=[one for pair in pairs for one in pair], never_true=ties)
     panel.require_binary("position_bias")
     panel.require_items("position_bias")

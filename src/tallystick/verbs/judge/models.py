@@ -61,6 +61,8 @@ from tallystick.verbs.judge.verdict import (
 _FAILED = get_args(TrioStatus)[1:]
 _MOST_ROOTS = 20
 _HARDLY = 0.05
+_FAR = 0.05
+"""A share without an interval that is so far outside a given range contradicts it."""
 _SLACK = 1e-9
 _SEEN = 1e-6
 """Items of a label below which its rate rests on nothing."""
@@ -275,14 +277,17 @@ def held_to_range(result: JudgeResult, panel: Panel, prevalence: Ranges | None) 
     """Return *result* with an alarm and a warning for every label whose share contradicts its given
     range.
 
-    It contradicts if its interval misses the range, or its estimate does and there is no interval.
+    It contradicts if its interval misses the range, or its estimate does by far and there is no
+    interval.
     """
     alarms = []
     for c, (low, high) in check_ranges(prevalence, panel).items():
         share = result.prevalence.get(panel.keys[c])
         if share is None or not isinstance(share.estimate, float):
             continue
-        ends = share.interval if isinstance(share.interval, Interval) else (share.estimate,) * 2
+        ends: tuple[float, ...] = (share.estimate - _FAR, share.estimate + _FAR)
+        if isinstance(share.interval, Interval):
+            ends = tuple(share.interval)
         if max(ends) < low - _SLACK or min(ends) > high + _SLACK:
             alarms.append(range_contradicted(panel.keys[c], (low, high), result.method, share))
     return replace(

@@ -8,7 +8,7 @@ up. What it promises: at most 5% false alarms per 10,000 items while blocks are 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -126,6 +126,10 @@ class Window:
 class Windows:
     """A stream of votes, cut into windows; memory does not grow with items.
 
+    Shares of every block (agreement with the majority of the others, dissent, labels, missing
+    votes) are ranked among all earlier blocks, and the watch bets on the ranks: at most *alpha*
+    false alarms per 10,000 items, whatever the rates are. Alarms come after 20 blocks (500 items).
+
     Parameters
     ----------
     size
@@ -149,6 +153,12 @@ class Windows:
     [(0, 0, 4)]
     >>> [(window.start, window.end, window.partial) for window in stream.finish()]
     [(4, 5, True)]
+    >>> rng = np.random.default_rng(1)
+    >>> right = rng.random((1500, 3)) < 0.9
+    >>> right[1000:, 0] = rng.random(500) < 0.3
+    >>> votes = {name: right[:, j].astype(int) for j, name in enumerate(("ann", "bob", "eve"))}
+    >>> [window.change is not None for window in Windows(size=500).push(votes)]
+    [False, False, True]
     """
 
     size: int
@@ -306,48 +316,6 @@ class Windows:
         self._rows = {name: list(values) for name, values in saved["rows"].items()}
         self._done = int(saved["done"])
         self._watch = None if saved["watch"] is None else Watch.from_dict(saved["watch"])
-
-
-def windows(
-    batches: Iterable[Mapping[str, Sequence[Any]]],
-    *,
-    size: int,
-    evaluation: Callable[[Tally], JudgeResult] = grade,
-    alpha: float = 0.05,
-    truth: str | None = None,
-) -> Iterator[Window]:
-    """Evaluate a stream window by window, and tell when the votes change.
-
-    Shares of every block (agreement with the majority of the others, dissent, labels, missing
-    votes) are ranked among all earlier blocks, and the watch bets on the ranks: at most *alpha*
-    false alarms per 10,000 items, whatever the rates are. Alarms come after 20 blocks (500 items).
-
-    Parameters
-    ----------
-    batches
-        Mappings of equally long columns of votes.
-    size
-        Items per window; a last, incomplete window is reported as partial.
-    evaluation
-        What is asked of each window's tally.
-    alpha
-        Chance of a false alarm per 10,000 items.
-    truth
-        A column that is not a judge.
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(1)
-    >>> right = rng.random((1500, 3)) < 0.9
-    >>> right[1000:, 0] = rng.random(500) < 0.3
-    >>> votes = {name: right[:, j].astype(int) for j, name in enumerate(("ann", "bob", "eve"))}
-    >>> [window.change is not None for window in windows([votes], size=500)]
-    [False, False, True]
-    """
-    stream = Windows(size=size, evaluation=evaluation, alpha=alpha, truth=truth)
-    for batch in batches:
-        yield from stream.push(batch)
-    yield from stream.finish()
 
 
 # A result over all rows, told what its windows saw: a change is part of the answer.
