@@ -11,11 +11,6 @@ FIXTURES = Path(__file__).parent.parent / "io" / "logs" / "fixtures"
 
 
 @pytest.fixture
-def tallystick(in_process):
-    return in_process
-
-
-@pytest.fixture
 def runs(tmp_path):
     for name, keep in (("a", 3), ("b", 5)):
         rows = "".join(
@@ -99,4 +94,4 @@ def test_battles_are_wins_ties_and_losses(tallystick, tmp_path):
     assert pair["win_rate"] == pytest.approx(0.5833, abs=1e-4)
     refused = tallystick("compare", "arena.csv", "--metric", "elo")
     assert refused.returncode == 1
-    assert "rating model" in refused.stderr
+    assert "takes no --metric" in refused.stderr

@@ -99,7 +99,7 @@ def test_two_labels_settle_nothing_and_say_what_would(score, table):
     table["human"] = ["pass", "fail", *[None] * 358]
     text = text_of(score(table))
     assert text.startswith("We cannot tell which system is best: a 100.0% [0.8, 100.0]")
-    assert "20 random items for all three systems, graded ones first (58 more outputs)." in text
+    assert "20 random items for every system (58 outputs without a grade yet)." in text
     assert "from 2 human grades on 1 item." in text
     assert "! People graded outputs of a and b only." in text
 

@@ -54,7 +54,7 @@ def test_ranks_without_a_name_are_asked_about():
     with pytest.raises(InputError, match="--lower-is-better"):
         compare(ranks, models=models)
     assert compare(ranks, models=models, lower_is_better=True).models[0].name == "A"
-    assert compare(ranks, models=models, higher_is_better=True).models[0].name == "C"
+    assert compare(ranks, models=models, lower_is_better=False).models[0].name == "C"
 
 
 def test_shares_of_a_model_that_is_called_rank_are_not_places():

@@ -6,7 +6,7 @@ from tallystick.errors import InputError
 from tallystick.stats.two_accuracies import exact_score, tango
 
 
-@pytest.mark.parametrize("n", [6, 15, 30])
+@pytest.mark.parametrize("n", [6, 15])
 def test_no_difference_is_covered_less_often_than_promised_by_enumeration(n):
     b, c = np.array([(b, c) for b in range(n + 1) for c in range(n + 1 - b)]).T
     # The ends of (c, b) are those of (b, c) turned round: half of the outcomes are enough.
@@ -56,7 +56,7 @@ def test_perfect_records_get_an_interval_and_not_a_point():
 
 
 def test_counts_beyond_the_items_are_refused():
-    with pytest.raises(InputError, match="at most n"):
+    with pytest.raises(InputError, match="between 0 and n"):
         exact_score(7, 7, 10)
     with pytest.raises(InputError, match="whole number"):
         exact_score(1.5, 0, 10)

@@ -19,19 +19,6 @@ def test_a_model_with_one_row_is_named_with_the_way_out():
     assert compare(_long([*rows, (99, "C", 1)]), models=("A", "B")).n_items == 40
 
 
-def test_failures_that_were_tried_again_are_named(tmp_path):
-    rng = np.random.default_rng(0)
-    for name in ("one", "two"):
-        scores = rng.integers(0, 2, 60)
-        rows = [f"{i},{score}\n" for i, score in enumerate(scores)]
-        if name == "two":
-            rows += [f"{i},1\n" for i in np.flatnonzero(scores == 0)]
-        (tmp_path / f"{name}.csv").write_text("id,correct\n" + "".join(rows))
-    files = [str(tmp_path / "one.csv"), str(tmp_path / "two.csv")]
-    warnings = compare(files, metric="correct").warnings
-    assert any("look like failures that were tried again" in one for one in warnings)
-
-
 def test_what_missing_answers_could_change_stands_beside_the_verdict():
     rng = np.random.default_rng(0)
     x, y = (rng.random(200) < 0.7).astype(float), (rng.random(200) < 0.5).astype(float)

@@ -118,14 +118,8 @@ def test_a_gate_about_means_stays_open_where_the_mean_is_not_settled():
     result = evaluate(skewed(), lower_is_better=True, gates=gates)
     assert [gate.passed for gate in result.gates] == [None, None, None]
     assert all("the mean is not settled" in gate.text for gate in result.gates)
-    assert "the scores listed are geometric means, not means" in result.assumptions
-
-
-def test_with_zeros_a_gate_rests_on_the_signs():
-    table = skewed()
-    table["new"][0] = 0.0
-    result = evaluate(table, lower_is_better=True, gates=("new <= old", "new > old"))
+    with_zeros = skewed()
+    with_zeros["new"][0] = 0.0
+    result = evaluate(with_zeros, lower_is_better=True, gates=("new <= old",))
     assert result.estimand == "signs"
-    assert [gate.passed for gate in result.gates] == [True, False]
-    low = int((table["new"] > table["old"]).sum())
-    assert result.gates[0].estimate == pytest.approx(low / 40)
+    assert result.gates[0].passed is None

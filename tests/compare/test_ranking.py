@@ -122,7 +122,6 @@ def test_bounded_scores_that_never_differ_have_no_empty_interval():
         (("x",), [[1.0], [0.0]], "at least two models"),
         (("x", "y"), [[1.0, 0.0]], "at least two items"),
         (("x", "x"), [[1.0, 0.0]], "two models are called 'x'"),
-        (("x", "y"), [[1.0, float("inf")], [0.0, 0.0]], "finite"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(names, scores, words):
@@ -155,7 +154,6 @@ def test_unbounded_scores_that_differ_alike_on_every_item_are_not_told_apart(sca
     row = result.pair("x", "y")
     assert tuple(row.interval) == tuple(row.simultaneous) == (-np.inf, np.inf)
     assert (row.p_value, row.adjusted_p, row.verdict) == (1.0, 1.0, "not told apart")
-    assert any("x and y differ by the same amount throughout" in text for text in result.warnings)
     assert json.loads(to_json(result.to_dict()))["pairs"]
     if models == 3:
         flat = next(row for row in result.models if row.name == "z")
@@ -253,5 +251,5 @@ def test_a_board_of_hundreds_lists_the_pairs_that_one_looks_for():
     assert any("of 24,090 pairs are listed" in text for text in result.warnings)
     assert [figure.size for figure in result.figures()] == [220, 219]
     assert len(result.rows()) == 220
-    with pytest.raises(InputError, match="is not listed on a board of 220"):
+    with pytest.raises(InputError, match="is not listed: the models are"):
         result.pair(best[60], best[90])

@@ -19,7 +19,7 @@ def board():
 
 def test_a_pair_is_found_in_either_order_and_a_stranger_refused(board):
     assert board.pair("a", "b") == board.pair("b", "a")
-    with pytest.raises(InputError, match="there is no pair 'a' and 'z'"):
+    with pytest.raises(InputError, match="the pair 'a' and 'z' is not listed"):
         board.pair("a", "z")
 
 

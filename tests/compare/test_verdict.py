@@ -31,4 +31,4 @@ def test_columns_named_after_one_measure_are_compared_in_its_direction():
     assert result.better == "lower"
     assert result.verdict.startswith("new latency (ms) is better than old latency (ms)")
     assert any("lower is better, by the name 'latency'" in note for note in result.notes)
-    assert compare(table, higher_is_better=True).contenders == ("old latency (ms)",)
+    assert compare(table, lower_is_better=False).contenders == ("old latency (ms)",)

@@ -40,7 +40,7 @@ def test_ranks_follow_the_settled_pairs():
     ("options", "message"),
     [
         ({"certified": True, "probability": "p"}, "drawn uniformly"),
-        ({"certified": True, "target_mix": {"0": 1}, "by": "p"}, "no certified intervals"),
+        ({"certified": True, "target_mix": {"0": 1}, "by": "p"}, "drawn uniformly"),
         ({"weight": "w", "certified": True}, "counts rows"),
     ],
 )
@@ -52,7 +52,7 @@ def test_options_that_contradict_each_other_are_refused(options, message):
 
 def test_preferences_need_rows():
     tally = Tally.of({"a": ["x"], "b": ["y"], "gpt": ["a"]}, columns=["a", "b", "gpt"])
-    with pytest.raises(InputError, match="need rows"):
+    with pytest.raises(InputError, match="read from the rows"):
         evaluate(tally, systems=("a", "b"), judges="gpt")
 
 

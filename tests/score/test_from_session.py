@@ -9,7 +9,6 @@ import pytest
 
 from tallystick import score
 from tallystick.errors import InputError
-from tallystick.results import Interval
 from tallystick.verbs.label import begin, reopen
 from tests.score.test_labelling import outputs, run
 
@@ -74,17 +73,6 @@ def test_a_difference_session_gives_a_paired_interval(tmp_path):
     assert pair.difference == pytest.approx(gap["a"] - gap["b"])
 
 
-def test_a_contest_is_read_as_truth_too(tmp_path):
-    rows, truth, _ = outputs(200, quality={"a": 0.9, "b": 0.6, "c": 0.4})
-    table, path, found = session(tmp_path, rows, truth, goal="best")
-    result = score(str(table), truth_file=str(path), **ROLES)
-    assert found.winner == result.systems[0].name == "a"
-    for row in result.systems:
-        share = truth[np.array(rows["system"]) == row.name].mean()
-        assert isinstance(row.interval, Interval)
-        assert share in row.interval
-
-
 def test_a_skip_counts_both_ways(tmp_path):
     rows, truth, _ = outputs(100, quality={"a": 0.8})
     widths = []
@@ -136,12 +124,11 @@ def test_an_empty_session_is_refused(tmp_path):
         score(rows, truth_file=str(tmp_path / "s.label"), **ROLES)
 
 
-@pytest.mark.parametrize("role", [{"criterion": "topic"}])
-def test_what_needs_a_random_draw_is_refused_with_a_way_out(tmp_path, role):
+def test_what_needs_a_random_draw_is_refused_with_a_way_out(tmp_path):
     rows, truth, _ = outputs(60)
     rows = {**rows, "topic": ["x", "y"] * 60, "length": list(range(120))}
     with begin(tmp_path / "s.label", rows, question="score", reading=ROLES) as work:
         for ask in work.next(20):
             work.answer(ask.number, truth[ask.row].item(), reader="1")
     with pytest.raises(InputError, match="graded in a column of the table"):
-        score(rows, truth_file=str(tmp_path / "s.label"), **role, **ROLES)
+        score(rows, truth_file=str(tmp_path / "s.label"), criterion="topic", **ROLES)

@@ -62,7 +62,7 @@ def test_a_draw_that_favours_judged_failures_is_noticed():
 
 
 def test_a_random_draw_is_not_accused():
-    for seed in range(10):
+    for seed in range(4):
         result = evaluate(drawn(seed=seed), **ROLES)
         assert not any("drawn at random" in text for text in result.warnings)
 
@@ -91,14 +91,14 @@ def outputs_of(grades, known):
 def test_false_doubts_are_as_rare_as_promised_although_systems_share_their_items():
     """200 items, both outputs of an item are graded together, and hard items are hard for both."""
     doubts = 0
-    for seed in range(100):
+    for seed in range(40):
         rng = np.random.default_rng(seed)
         hard = rng.integers(0, 5, 200)
         noise = rng.integers(-1, 2, (400, 2))
         grades = np.clip(np.repeat(hard, 2)[:, None] + noise, 0, 4) + 1
         known = np.repeat(rng.permutation(200) < 40, 2)
         doubts += find_doubt(outputs_of(grades, known)) is not None
-    assert doubts <= 2  # at most 0.1% each: 3 or more have a chance of 0.02%
+    assert doubts <= 1  # at most 0.1% each: 2 or more have a chance of 0.08%
 
 
 def test_grades_of_many_values_are_looked_at_as_an_order():

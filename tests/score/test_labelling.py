@@ -43,10 +43,25 @@ def run(work, answers):
     return work.result()
 
 
+ROLES = {"system": "system", "judges": ("gpt", "claude"), "item": "item"}
+
+
+def begun(folder, rows, goal="mean", *, reading=ROLES, budget=None, **options):
+    settings = SessionSettings() if budget is None else SessionSettings(budget=budget)
+    options = {"goal": goal, **options}
+    return begin(
+        folder / "s.label",
+        rows,
+        question="score",
+        reading=reading,
+        options=options,
+        settings=settings,
+    )
+
+
 def test_every_system_gets_its_mean(tmp_path):
     rows, truth, _ = outputs()
-    roles = {"system": "system", "judges": ("gpt", "claude"), "item": "item"}
-    with begin(tmp_path / "s.label", rows, question="score", reading=roles) as work:
+    with begun(tmp_path, rows) as work:
         result = run(work, truth)
     assert [one.name for one in result.measures] == ["a", "b"]
     for one, system in zip(result.measures, "ab", strict=True):
@@ -59,14 +74,7 @@ def test_every_system_gets_its_mean(tmp_path):
 
 def test_two_systems_are_compared_on_the_same_items(tmp_path):
     rows, truth, _ = outputs()
-    roles = {"system": "system", "judges": ("gpt", "claude"), "item": "item"}
-    with begin(
-        tmp_path / "s.label",
-        rows,
-        question="score",
-        reading=roles,
-        options={"goal": "difference"},
-    ) as work:
+    with begun(tmp_path, rows, "difference") as work:
         first = work.next(20)
         assert len(first) == 20
         assert [ask.item for ask in first[::2]] == [ask.item for ask in first[1::2]]
@@ -79,9 +87,7 @@ def test_two_systems_are_compared_on_the_same_items(tmp_path):
 def test_people_may_grade_by_numbers(tmp_path):
     rows, _, grades = outputs()
     roles = {"judges": ("grade",), "item": "item", "system": "system"}
-    with begin(
-        tmp_path / "s.label", rows, question="score", reading=roles, options={"scale": (1, 5)}
-    ) as work:
+    with begun(tmp_path, rows, reading=roles, scale=(1, 5)) as work:
         [ask] = work.next(1)
         with pytest.raises(InputError, match="a number from 1 to 5, got 9"):
             work.answer(ask.number, 9, reader="1")
@@ -93,22 +99,14 @@ def test_people_may_grade_by_numbers(tmp_path):
 
 def test_a_difference_needs_two_systems_and_items(tmp_path):
     rows, _, _ = outputs(20)
+    judged = {name: rows[name] for name in ("gpt", "claude")}
     with pytest.raises(InputError, match="compares two systems"):
-        begin(
-            tmp_path / "s.label",
-            {name: rows[name] for name in ("gpt", "claude")},
-            question="score",
-            reading={"judges": ("gpt", "claude")},
-            options={"goal": "difference"},
-        )
+        begun(tmp_path, judged, "difference", reading={"judges": ("gpt", "claude")})
 
 
 def test_the_best_of_several_systems_is_named_and_losers_are_no_longer_asked_about(tmp_path):
     rows, truth, _ = outputs(300, quality={"a": 0.85, "b": 0.7, "c": 0.35})
-    roles = {"system": "system", "judges": ("gpt", "claude"), "item": "item"}
-    with begin(
-        tmp_path / "s.label", rows, question="score", reading=roles, options={"goal": "best"}
-    ) as work:
+    with begun(tmp_path, rows, "best") as work:
         first = work.next(30)
         assert [ask.system for ask in first[:3]] == ["a", "b", "c"]
         assert len({ask.item for ask in first}) == 10
@@ -123,10 +121,7 @@ def test_the_best_of_several_systems_is_named_and_losers_are_no_longer_asked_abo
 
 def test_a_skip_in_a_contest_makes_nobody_better(tmp_path):
     rows, *_ = outputs(60, quality={"a": 0.9, "b": 0.3})
-    roles = {"system": "system", "judges": ("gpt", "claude"), "item": "item"}
-    with begin(
-        tmp_path / "s.label", rows, question="score", reading=roles, options={"goal": "best"}
-    ) as work:
+    with begun(tmp_path, rows, "best") as work:
         for ask in work.next(40):
             work.answer(ask.number, None, reader="1")
         where = work.standing()
@@ -136,18 +131,9 @@ def test_a_skip_in_a_contest_makes_nobody_better(tmp_path):
 
 def test_the_budget_of_a_difference_counts_labels_and_not_items(tmp_path):
     rows, truth, _ = outputs(100, quality={"a": 0.7, "b": 0.69})
-    roles = {"system": "system", "judges": ("gpt", "claude"), "item": "item"}
-    with begin(
-        tmp_path / "s.label",
-        rows,
-        question="score",
-        reading=roles,
-        options={"goal": "difference"},
-        settings=SessionSettings(budget=30),
-    ) as work:
+    with begun(tmp_path, rows, "difference", budget=30) as work:
         result = run(work, truth)
-    assert result.asked == 30
-    assert result.stop == "budget"
+    assert (result.asked, result.stop) == (30, "budget")
 
 
 @pytest.mark.parametrize(
@@ -158,18 +144,13 @@ def test_the_budget_of_a_difference_counts_labels_and_not_items(tmp_path):
         (("yes", "NA"), (), ("no", "yes")),
         (("good", "bad"), ("fail", "pass"), ("fail", "pass")),
         ((True, False), (), (False, True)),
+        (("unsafe", "safe"), ("unsafe", "safe"), ("unsafe", "safe")),
     ],
 )
 def test_people_answer_in_the_words_of_the_table(judges, labels, answers):
     table = {"id": list(range(40)), "gpt": list(judges) * 20, "claude": list(judges) * 20}
     data = read(table, CAPABILITY.door, item="id", judges=("gpt", "claude"), labels=labels)
     assert labelling(data, ScoreQuestion()).classes == answers
-
-
-def test_two_words_of_the_users_own_are_fail_and_pass():
-    table = {"id": [1, 2], "gpt": ["unsafe", "safe"]}
-    data = read(table, CAPABILITY.door, item="id", judges=("gpt",), labels=("unsafe", "safe"))
-    assert labelling(data, ScoreQuestion()).classes == ("unsafe", "safe")
 
 
 def test_labels_that_are_not_pass_and_fail_are_refused():
@@ -193,5 +174,5 @@ def test_items_that_lack_an_output_are_left_out_of_a_contest():
 def test_preferences_and_criteria_are_refused():
     pairs = {"a": ["x", "x"], "b": ["y", "y"], "gpt": ["a", "b"]}
     data = read(pairs, CAPABILITY.door, systems=("a", "b"), judges=("gpt",))
-    with pytest.raises(InputError, match="these are preferences"):
+    with pytest.raises(InputError, match="preferences, --criterion"):
         labelling(data, ScoreQuestion())

@@ -59,7 +59,7 @@ def test_a_slice_without_grades_leaves_the_mix_unknown():
 
 @pytest.mark.parametrize(
     ("mix", "message"),
-    [({"easy": 1.0}, "no share to 'hard'"), ({"easy": 1, "hard": 1, "odd": 1}, "never says that")],
+    [({"easy": 1.0}, "see 'hard'"), ({"easy": 1, "hard": 1, "odd": 1}, "see 'odd'")],
 )
 def test_a_mix_must_fit_the_table(mix, message):
     with pytest.raises(InputError, match=message):
@@ -74,7 +74,7 @@ def test_a_mix_needs_a_column_of_slices():
 @pytest.mark.slow
 def test_coverage_of_the_mixed_score():
     inside = 0
-    for seed in range(60):
+    for seed in range(20):
         full = table(seed, graded=400)
         rng = np.random.default_rng(seed)
         chosen = set(rng.choice(400, 60, replace=False).tolist())
@@ -91,7 +91,7 @@ def test_coverage_of_the_mixed_score():
                 for label, share in (("easy", 0.8), ("hard", 0.2))
             )
             inside += own in mixed.system(name).interval
-    assert inside >= 108  # of 120
+    assert inside >= 34  # of 40
 
 
 def test_slices_of_a_target_mix_are_answered_as_they_are():

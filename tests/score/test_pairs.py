@@ -84,9 +84,9 @@ def test_exact_ties_are_rarely_ordered():
     full = drawn(items=150, graded=150, rates=rates, seed=11)
     truth = np.array(full["human"]).reshape(150, 3)
     truth[:] = truth[:, :1]  # the same on every system: no order is right
-    for seed in range(30):
+    for seed in range(12):
         chosen = set(np.random.default_rng(seed).choice(150, 30, replace=False).tolist())
         shown = [str(truth[i // 3, i % 3]) if i // 3 in chosen else None for i in range(450)]
         result = evaluate({**full, "human": shown}, **ROLES, seed=seed)
         wrong += any(pair.settled for pair in result.pairs)
-    assert wrong <= 4  # .05 of 30 is 1.5; 5 or more happen by chance in 1 of 60 runs
+    assert wrong <= 2  # .05 of 12 is .6; 3 or more happen by chance in 1 of 50 runs

@@ -32,7 +32,7 @@ def test_a_mix_may_come_from_a_file_with_a_heading(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("en,1\nde,x\n", "line 2"), ("en,1\nen,2\n", "twice"), ("en,1,2\n", "line 1")],
+    [("en,1\nde,x\n", "line 2"), ("en,1\nen,2\n", "line 2"), ("en,1,2\n", "line 1")],
 )
 def test_a_broken_mix_names_its_line(tmp_path, text, message):
     path = tmp_path / "mix.csv"

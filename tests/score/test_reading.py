@@ -121,23 +121,6 @@ def test_a_tally_claims_only_what_intervals_for_all_systems_at_once_show(table, 
         assert any("do not overlap" in text for text in found.assumptions)
 
 
-def test_a_frame_beyond_memory_is_counted_and_its_pairs_say_why(table, expected, monkeypatch):
-    polars = pytest.importorskip("polars")
-    frame = polars.LazyFrame(table)
-    assert key(evaluate(frame, **ROLES)) == expected
-    monkeypatch.setattr("tallystick.table.door._SAMPLE", 10)  # else so few rows are read whole
-    monkeypatch.setattr("tallystick.table.engines.require", refuse)
-    found = evaluate(frame, **ROLES)
-    assert_same(found, expected[0])
-    assert "TALLYSTICK_MEMORY" in found.to_dict()["unknown"]["pairs"]
-    with pytest.raises(InputError, match="too large"):
-        evaluate(frame, certified=True, **ROLES)
-
-
-def refuse(*anything):
-    raise InputError("too large")
-
-
 def test_counts_count_outputs(table, expected):
     rows = list(
         zip(table["system"], table["x"], table["y"], table["z"], table["human"], strict=True)
@@ -159,35 +142,27 @@ def assert_same(found, systems):
         assert (row.score, *row.interval) == pytest.approx((score, *interval), abs=1e-12)
 
 
-def test_a_fractional_count_is_refused(table):
-    with pytest.raises(InputError, match="whole number"):
-        evaluate({**table, "w": [0.5] * len(table["x"])}, count="w", **ROLES)
-
-
-def test_an_output_that_stands_twice_is_refused_with_both_rows(table):
-    twice = {name: [*column, column[0]] for name, column in table.items()}
-    with pytest.raises(InputError, match=r"'i0' and 'a' occur twice, at row 1 .* and row 361"):
-        evaluate(twice, **ROLES)
-
-
-def test_a_blank_system_is_refused_with_its_row(table):
-    with pytest.raises(InputError, match=r"row 1 .*: the system 'system' is blank"):
-        evaluate({**table, "system": [None, *table["system"][1:]]}, **ROLES)
-
-
-def test_a_grade_that_is_none_is_asked_about(tmp_path, frame):
-    broken = frame.copy()
-    broken.loc[216, "human"] = "passs"
-    broken.to_csv(tmp_path / "outputs.csv", index=False)
-    with pytest.raises(InputError, match=r"passs in human is said by no voter"):
-        evaluate(str(tmp_path / "outputs.csv"), **ROLES)
-
-
-def test_a_human_grade_outside_the_scale_is_refused(table):
-    numbers = {**table, **{j: [1 if v == "pass" else 5 for v in table[j]] for j in "xyz"}}
-    numbers["human"] = [9, *[None] * (len(table["x"]) - 1)]
-    with pytest.raises(InputError, match="column human: 9 is outside the scale 1 to 5"):
-        evaluate(numbers, scale=(1, 5), **ROLES)
+@pytest.mark.parametrize(
+    ("change", "options", "words"),
+    [
+        (lambda t: {"w": [0.5] * 360}, {"count": "w"}, "whole number"),
+        (lambda t: {"system": [None, *t["system"][1:]]}, {}, r"row 1 .*: the system 'system' is"),
+        (lambda t: {"item": ["i1", *t["item"][1:]]}, {}, r"'i1' and 'a' occur twice, at row 1 "),
+        (lambda t: {"human": ["passs", *t["human"][1:]]}, {}, "passs in human is said by no voter"),
+        (
+            lambda t: {
+                **{j: [1 if v == "pass" else 5 for v in t[j]] for j in "xyz"},
+                "human": [9, *[None] * 359],
+            },
+            {"scale": (1, 5)},
+            "column human: 9 is outside the scale 1 to 5",
+        ),
+    ],
+    ids=["count", "system", "twice", "word", "scale"],
+)
+def test_a_bad_cell_is_refused_by_name(table, change, options, words):
+    with pytest.raises(InputError, match=words):
+        evaluate({**table, **change(table)}, **options, **ROLES)
 
 
 def test_missing_grades_are_allowed(table):

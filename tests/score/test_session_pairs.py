@@ -71,6 +71,8 @@ def test_the_best_of_three_is_named_by_both_verbs(tmp_path, seed):
     for pair in result.pairs:
         shares = [truth[np.array(rows["system"]) == name].mean() for name in (pair.a, pair.b)]
         assert shares[0] - shares[1] in pair.interval
+    for row in result.systems:
+        assert truth[np.array(rows["system"]) == row.name].mean() in row.interval
 
 
 def test_fifty_items_bound_a_difference_far_better_than_a_share_of_halves(tmp_path):

@@ -14,7 +14,8 @@ from tallystick.table.grades import usual_scales
 def rated(gpt: list, human: list | None = None) -> dict[str, list]:
     n = len(gpt)
     human = human or [None] * n
-    return {"item": list(range(n)), "system": ["a", "b"] * (n // 2), "gpt": gpt, "human": human}
+    item = [k // 2 for k in range(n)]
+    return {"item": item, "system": ["a", "b"] * (n // 2), "gpt": gpt, "human": human}
 
 
 def seen(table: dict[str, list]):

@@ -102,5 +102,5 @@ def test_three_systems_have_tiers_from_their_pairs():
 
 @pytest.mark.parametrize("option", [{"scale": (1, 5)}, {"target_mix": {"x": 1}}])
 def test_options_for_grades_are_refused(option):
-    with pytest.raises(InputError, match="these are preferences"):
+    with pytest.raises(InputError, match="preferences are read from the rows"):
         evaluate(table(), **option, **ROLES)

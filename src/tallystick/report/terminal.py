@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from io import StringIO
+from shutil import get_terminal_size
 from textwrap import wrap
-from typing import Protocol, TextIO
+from typing import TextIO
 
 from tallystick.report.grid import Grid, grid
 from tallystick.results import Result, harmless, slice_lines
@@ -21,20 +24,47 @@ PIPE_WIDTH = 100
 
 _ON_THE_LINE = "Details: --html report.html · --items-out items.csv · --json"
 _IN_PYTHON = "Details: .to_html(path) · .to_pandas() · .to_dict() · .plot()"
+_STYLES = {"bold": "1", "dim": "2", "yellow": "33"}
 
 
-class _Pen(Protocol):
-    """Whatever can write a line and a table; signs in it that steer a terminal are spelled out."""
+@dataclass(frozen=True)
+class _Pen:
+    """Writes lines and tables; signs in them that steer a terminal are spelled out.
 
-    way_on: str
-    """Where to read on, as the last line."""
+    Parameters
+    ----------
+    stream, width
+        Where to, and how many columns there are.
+    way_on
+        Where to read on, as the last line.
+    colour
+        Whether styles are shown.
+    """
 
-    @property
-    def width(self) -> int: ...
+    stream: TextIO
+    width: int = PIPE_WIDTH
+    way_on: str = _ON_THE_LINE
+    colour: bool = False
 
-    def say(self, text: str, style: str = "") -> None: ...
+    def say(self, text: str, style: str = "") -> None:
+        line = harmless(text)
+        if self.colour and style:
+            line = f"\x1b[{_STYLES[style]}m{line}\x1b[0m"
+        self.stream.write(f"{line}\n")
 
-    def draw(self, table: Grid) -> None: ...
+    def draw(self, table: Grid) -> None:
+        lines = table.lines(self.width) if self.stream.isatty() else table.lines()
+        self.stream.write("\n".join([*lines, ""]))
+
+
+def _pen_of(stream: TextIO) -> _Pen:
+    """Return the pen for a pipe, or for a terminal, with colour unless NO_COLOR is set."""
+    if not stream.isatty():
+        return _Pen(stream)
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    old_windows = os.name == "nt" and "WT_SESSION" not in os.environ
+    columns = get_terminal_size().columns
+    return _Pen(stream, width=columns, colour=not plain and not old_windows)
 
 
 def show(result: Result, *, stream: TextIO | None = None) -> None:
@@ -43,8 +73,7 @@ def show(result: Result, *, stream: TextIO | None = None) -> None:
     Both print the same text. A pipe gets every row, a terminal the first ones.
     """
     target = stream if stream is not None else sys.stdout
-    terminal = target.isatty()
-    pen: _Pen = _Terminal(target) if terminal else _Pipe(target)
+    pen, terminal = _pen_of(target), target.isatty()
     for line in result.read_line():
         _wrapped(pen, line, "dim", hanging="  ")
     _write(result, pen, MOST_ROWS if terminal else sys.maxsize)
@@ -53,7 +82,7 @@ def show(result: Result, *, stream: TextIO | None = None) -> None:
 def text_of(result: Result) -> str:
     """Return *result* as ``print`` shows it: what a terminal shows, for somebody in Python."""
     stream = StringIO()
-    _write(result, _Pipe(stream, way_on=_IN_PYTHON), MOST_ROWS)
+    _write(result, _Pen(stream, way_on=_IN_PYTHON), MOST_ROWS)
     return stream.getvalue().rstrip("\n")
 
 
@@ -142,63 +171,6 @@ def _wrapped(pen: _Pen, text: str, style: str, *, hanging: str = "") -> None:
     """Say one paragraph in lines that fit."""
     for line in wrap(text, min(pen.width, PIPE_WIDTH), subsequent_indent=hanging):
         pen.say(line, style)
-
-
-class _Pipe:
-    def __init__(self, stream: TextIO, *, way_on: str = _ON_THE_LINE) -> None:
-        self._stream, self.way_on = stream, way_on
-
-    @property
-    def width(self) -> int:
-        return PIPE_WIDTH
-
-    def say(self, text: str, style: str = "") -> None:
-        del style
-        self._stream.write(f"{harmless(text)}\n")
-
-    def draw(self, table: Grid) -> None:
-        self._stream.write(f"{table.text()}\n")
-
-
-class _Terminal:
-    way_on = _ON_THE_LINE
-
-    def __init__(self, stream: TextIO) -> None:
-        from rich.console import Console
-
-        self._console = Console(file=stream, highlight=False)
-
-    @property
-    def width(self) -> int:
-        return self._console.width
-
-    def say(self, text: str, style: str = "") -> None:
-        self._console.print(harmless(text), style=style or None, markup=False)
-
-    def draw(self, table: Grid) -> None:
-        from rich.table import Table
-        from rich.text import Text
-
-        drawn = Table(box=None, header_style="dim", pad_edge=False)
-        wide = _width(table) > self._console.width
-        for name, right in zip(table.names, table.numeric, strict=True):
-            # heads break before any number does
-            head = Text("\n".join(name.split()) if wide else name)
-            drawn.add_column(head, overflow="fold", justify="right" if right else "left")
-        for row in table.rows:
-            drawn.add_row(*(Text(str(cell)) for cell in row))
-        self._console.print(drawn)
-
-
-def _width(table: Grid) -> int:
-    """Return how wide a table is if nothing is broken."""
-    return (
-        sum(
-            2 + max(len(str(cell)) for cell in cells)
-            for cells in zip(table.names, *table.rows, strict=True)
-        )
-        - 2
-    )
 
 
 # What the words of an answer mean: one list for ``explain``, for pages and for the documentation.

@@ -20,7 +20,6 @@ from tallystick.results import (
     parse_gate,
 )
 from tallystick.results.numbers import count
-from tallystick.stats.intervals import clopper_pearson
 from tallystick.table import (
     Capability,
     Cases,
@@ -162,10 +161,9 @@ CAPABILITY: Capability[Any] = Capability(
 )
 
 
-# Models compared from counts and sums, in the engine that holds the rows, without fetching them. Up
-# to 20 models of 0/1 scores have few patterns, and other scores are added up; all that a comparison
-# of independent items (or of clusters) reads are sums and products, so the answer is that of the
-# rows. What sums cannot tell is how skewed scores are, so rows are preferred where they fit.
+# Models compared from counts of patterns, in the engine that holds the rows, without fetching them:
+# up to 20 models of 0/1 scores have few patterns, and all that a comparison of independent items
+# reads are sums and products, so the answer is that of the rows.
 
 
 Floats = npt.NDArray[np.float64]
@@ -194,10 +192,9 @@ def rank_counted(
         return None
     if roles.item is not None and not counts and data.table.repeats(roles.item):
         return None
-    patterns = not roles.cluster and len(roles.models) <= MOST_MODELS
-    if patterns and question.bounds in (None, (0.0, 1.0)):
-        return _by_patterns(data, question) if counts or roles.truth or _few_values(data) else None
-    return None
+    if roles.cluster or len(roles.models) > MOST_MODELS or question.bounds not in (None, (0, 1)):
+        return None
+    return _by_patterns(data, question) if counts or roles.truth or _few_values(data) else None
 
 
 def _few_values(data: Data) -> bool:
@@ -299,8 +296,8 @@ def gate_estimate(
     a gate and a verdict never contradict each other.
 
     Where scores are too skewed for their mean to be settled, ``new <= old`` is checked by what the
-    verdict compares: the typical ratio with 1, or on how many of the differing items *left* is
-    higher with one half. A gate with an *offset*, or on one score, is about means: it stays open.
+    verdict compares: the typical ratio with 1. A gate with an *offset*, or on one score, is about
+    means: it stays open.
 
     Where models gave no answer, the interval is also worked out with every missing score at the end
     of its range that speaks against *left*, and at the other end.
@@ -315,26 +312,22 @@ def gate_estimate(
     found = _estimate(board, left, right, offset, asked)
     if not board.left_out:
         return found
-    named = [name for name in (left, right) if name is not None]
-    found = replace(found, where=on_answered(board.n, len(board.names)), way_out=NEVER_TRUE)
+    found = replace(
+        found,
+        where=on_answered(board.n, len(board.names)),
+        way_out=NEVER_TRUE,
+        missing=f"{count(board.left_out)} items have no answer of every model",
+    )
     ends = score_range(board.scores, asked, binary=board.right is not None)
-    if board.whole is None or ends is None:
+    if board.whole is None or board.runs is not None or ends is None:
         unknown = Unknown("nothing says what the missing answers are worth")
-        some = f"{count(board.left_out)} items have no answer of every model"
-        return replace(found, extremes=(GateEstimate(unknown, unknown),), missing=some)
-
+        return replace(found, extremes=(GateEstimate(unknown, unknown),))
     # The missing scores of *left* at one end and those of the others at the other, and vice versa.
     extremes = tuple(
-        _estimate(_filled(board.whole, left, fill, asked), left, right, offset, asked)
+        _estimate(_filled(board.whole, left, fill), left, right, offset, asked)
         for fill in (ends, ends[::-1])
     )
-    lacks = np.isnan(board.whole.of_models(named).scores)
-    silent = [name for j, name in enumerate(named) if lacks[:, j].any()]
-    missing = (
-        f"{count(int(lacks.any(axis=1).sum()))} of {count(board.whole.n)} items have no answer of"
-        f" {' or '.join(silent or board.names)}"
-    )
-    return replace(found, extremes=extremes, missing=missing)
+    return replace(found, extremes=extremes)
 
 
 def _estimate(
@@ -369,33 +362,18 @@ def _without_mean(
 ) -> GateEstimate:
     """Return what is compared instead of a mean that the sample does not settle."""
     pair = result.pairs[0]
-    if right is None or offset:
-        return GateEstimate(pair.difference, pair.interval, "number")
-    if pair.ratio is not None and pair.ratio_interval is not None:
+    if right is not None and not offset and pair.ratio and pair.ratio_interval is not None:
         ahead = pair.a == left
         ratio = pair.ratio if ahead else 1 / pair.ratio
         held = inverted(pair.ratio_interval, ahead)
         return GateEstimate(ratio, held, "number", "typical ratio", 1.0)
 
-    # With zeros or negative scores only the signs are left: the exact sign test, as an interval.
-    mine, other = (board.scores[:, board.place(name)] for name in (left, right))
-    higher, lower = int((mine > other).sum()), int((mine < other).sum())
-    if not higher + lower:
-        return GateEstimate(pair.difference, pair.interval, "number")
-    interval = clopper_pearson(higher, higher + lower, alpha=result.alpha)
-    what = f"{left} is higher on this share of the items that differ:"
-    return GateEstimate(higher / (higher + lower), interval, "share", what, 0.5)
+    return GateEstimate(pair.difference, pair.interval, "number")
 
 
-def _filled(board: Board, left: str, fill: tuple[float, float], question: CompareQuestion) -> Board:
+def _filled(board: Board, left: str, fill: tuple[float, float]) -> Board:
     """Return the board with the first score of *fill* where *left* has none, and the second where
     another model has none.
     """
     scores = np.where([name == left for name in board.names], *fill)
-    filled = np.where(np.isnan(board.scores), scores, board.scores)
-    if board.runs is None:
-        return replace(board, scores=filled)
-    # As many runs as pass@k asks for, all of them right or all wrong.
-    runs = np.where(board.runs > 0, board.runs, 1 if question.passes is None else question.passes.k)
-    right = None if board.right is None else np.where(board.runs > 0, board.right, runs * scores)
-    return replace(board, scores=filled, runs=runs, right=right)
+    return replace(board, scores=np.where(np.isnan(board.scores), scores, board.scores))

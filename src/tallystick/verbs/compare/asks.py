@@ -268,7 +268,7 @@ def measured_as(data: Data) -> str | None:
 
 def refuse_unnamed_places(board: Board, question: CompareQuestion) -> None:
     """Ask which way is better where every item ranks the models and no name says so."""
-    said = question.lower_is_better or question.higher_is_better or question.better == "lower"
+    said = question.lower_is_better is not None or question.better == "lower"
     if said or not are_places(board.scores):
         return
     raise InputError(

@@ -125,8 +125,8 @@ def answer_battles(data: Data, question: CompareQuestion) -> BattlesResult:
     test, adjusted by Holm. Several per prompt: the prompts are the sample, with sign-flips. Where a
     column says who judged, and they judged several battles each, they are a sample too.
     """
-    if question.gates or question.stop_early:
-        raise InputError("a table of battles takes no --gate and no --stop-early")
+    if question.gates or question.stop_early or question.metric:
+        raise InputError("a table of battles takes no --metric, --gate or --stop-early")
     table = read_battles(data)
     sample = _sample(table)
     found = [_pair(table, table.pairs == i, sample, question) for i in range(len(table.met))]
@@ -247,12 +247,10 @@ def _order_of_places(table: BattleTable, first_place: float | None) -> tuple[str
         elif abs(float(turned.mean()) - 0.5) > 0.1:
             uneven.append((b, a) if turned.mean() > 0.5 else (a, b))
     if fixed:
-        first, second = fixed[0]
-        more = "" if len(fixed) == 1 else f", and so in {count(len(fixed) - 1)} more pairs"
         return (
-            f"{first} always stands before {second}{more}. If the judge saw them in that order, one"
-            " that prefers a place would give the same result: ask half of the battles in the other"
-            " order",
+            f"{fixed[0][0]} always stands before {fixed[0][1]}. If the judge saw them in that"
+            " order, one that prefers a place would give the same result: ask half of the battles"
+            " in the other order",
         )
 
     wins, losses = table.by_place
@@ -261,11 +259,13 @@ def _order_of_places(table: BattleTable, first_place: float | None) -> tuple[str
     if sign_p_value(wins, losses) > _BIASED:
         return ()
     place, share = ("first", first_place) if first_place > 0.5 else ("second", 1 - first_place)
-    said = f"the {place} place wins {percent(share)} of {count(wins + losses)} decided battles"
     if not uneven:
-        return (f"{said}: every model stood there about as often, so no model gains by it",)
+        return ()
     gains = uneven[0][0 if place == "first" else 1]
-    return (f"{said}, and {gains} stood there more often: ask as many battles in the other order",)
+    return (
+        f"the {place} place wins {percent(share)} of {count(wins + losses)} decided battles, and"
+        f" {gains} stood there more often: ask as many battles in the other order",
+    )
 
 
 def _result(
@@ -431,46 +431,33 @@ def battle_columns(data: Data) -> dict[str, Any] | None:
 def read_battles(data: Data) -> BattleTable:
     """Read the battles of a table; a winner that is neither side nor a tie is refused."""
     columns = _columns(data.table)
-    if columns is None:
-        raise InputError(f"{data.source} is not a table of battles")
+    assert columns is not None  # `is_battles` has said so
     cells = data.cells(*columns.names)
-    winners = _winners(data, columns, cells)
-    tokens = frozenset(data.rules.missing)
-    kept = [
-        row
-        for row, cell in enumerate(winners)
-        if not is_missing(cell, tokens) and not is_no_answer(cell)
-    ]
+    first, second = ([str(one) for one in cells[name]] for name in (columns.first, columns.second))
+    won = _outcomes(data, columns, cells, list(zip(first, second, strict=True)))
+    kept = [row for row, one in enumerate(won) if one is not None]
     if not kept:
         raise InputError(f"{data.source}: column {columns.winner[0]!r} names no winner")
-
-    first, second = (
-        [str(cells[name][row]) for row in kept] for name in (columns.first, columns.second)
-    )
-    if first_same := next((a for a, b in zip(first, second, strict=True) if a == b), None):
-        raise InputError(
-            f"{data.source}: model {first_same!r} meets itself in a battle: correct the table"
-        )
-    graded = _is_graded(data, columns, [winners[row] for row in kept])
-    outcomes = np.array(
-        [
-            _outcome(winners[row], a, b, data, row, graded=graded)
-            for row, a, b in zip(kept, first, second, strict=True)
-        ]
-    )
+    if same := next((row for row in kept if first[row] == second[row]), None):
+        raise InputError(f"{data.place(same + 1)}: model {first[same]!r} meets itself in a battle")
 
     # Each pair is put in one order, so that A against B and B against A are one question.
-    keys = [(min(pair), max(pair)) for pair in zip(first, second, strict=True)]
-    turned = np.array([one != key[0] for one, key in zip(first, keys, strict=True)])
+    keys = [(min(first[row], second[row]), max(first[row], second[row])) for row in kept]
+    turned = np.array([first[row] != key[0] for row, key in zip(kept, keys, strict=True)])
+    outcomes = np.array([won[row] for row in kept], dtype=np.float64)
     met = tuple(sorted(set(keys)))
-    numbers = {key: i for i, key in enumerate(met)}
+
+    def named(column: str | None) -> npt.NDArray[Any] | None:
+        return None if column is None else np.array([str(cells[column][row]) for row in kept])
+
+    people = named(columns.person)
     return BattleTable(
         met=met,
-        pairs=np.array([numbers[key] for key in keys], np.intp),
+        pairs=np.array([met.index(key) for key in keys], np.intp),
         outcomes=np.where(turned, -outcomes, outcomes),
-        prompts=_named(cells, columns.prompt, kept),
-        people=_repeated(_named(cells, columns.person, kept)),
-        unanswered=len(winners) - len(kept),
+        prompts=named(columns.prompt),
+        people=None if people is None or len(set(people)) == len(people) else people,
+        unanswered=len(won) - len(kept),
         turned=turned,
     )
 
@@ -488,68 +475,61 @@ def _columns(table: Table) -> _Columns | None:
     )
 
 
-def _winners(data: Data, columns: _Columns, cells: dict[str, list[Any]]) -> list[Any]:
-    """Return the winner of each row as one cell; three columns must hold a single 1."""
-    if len(columns.winner) == 1:
-        return cells[columns.winner[0]]
-    found: list[Any] = []
-    for row, said in enumerate(zip(*(cells[name] for name in columns.winner), strict=True)):
-        if any(is_missing(cell) for cell in said):
+def _outcomes(
+    data: Data, columns: _Columns, cells: dict[str, list[Any]], met: Sequence[tuple[str, str]]
+) -> list[float | None]:
+    """Return 1 where the first won, -1 where the second did, a number between; None for no answer.
+
+    A preference may be a number from 1 (the first) to 2 (the second), 0 for a tie. Zeros and ones
+    alone do not say which side 0 is, so they are refused with all else that names no side.
+    """
+    rows = list(zip(*(cells[name] for name in columns.winner), strict=True))
+    tokens = frozenset(data.rules.missing)
+    blank = [any(is_missing(one, tokens) or is_no_answer(one) for one in row) for row in rows]
+    given = [row for row, none in zip(rows, blank, strict=True) if not none]
+    graded = len(columns.winner) == 1 and all(_is_grade(row[0]) for row in given)
+    graded = graded and not {float(row[0]) for row in given} <= {0.0, 1.0}
+    found: list[float | None] = []
+    for place, (row, pair) in enumerate(zip(rows, met, strict=True)):
+        if blank[place]:
             found.append(None)
-            continue
-        words = [str(cell).strip().lower() for cell in said]
-        marks = [word in ("1", "1.0", "true") for word in words]
-        if sum(marks) != 1 or not set(words) <= _ZERO_ONE:
-            raise InputError(
-                f"{data.place(row + 1)}: {', '.join(columns.winner)} hold {', '.join(words)}: one"
-                " of them must be 1 and the others 0"
-            )
-        found.append(("model_a", "model_b", "tie")[marks.index(True)])
+        elif graded:
+            found.append(3.0 - 2.0 * float(row[0]) if float(row[0]) else 0.0)
+        else:
+            side = _one_of_three(row) if len(row) > 1 else _side(row[0], pair)
+            if side is None:
+                raise InputError(
+                    f"{data.place(place + 1)}: {', '.join(map(str, row))} names no winner. Write"
+                    f" model_a, model_b or tie, or the name of the model that won ({pair[0]},"
+                    f" {pair[1]})"
+                )
+            found.append(side)
     return found
 
 
-_ZERO_ONE = frozenset({"0", "1", "0.0", "1.0", "true", "false"})
-
-
-def _is_graded(data: Data, columns: _Columns, winners: Sequence[Any]) -> bool:
-    """Say whether preferences are numbers from 1 (the first) to 2 (the second), 0 for a tie.
-
-    Zeros and ones alone do not say which side 0 is, so they are asked about.
-    """
+def _is_grade(cell: Any) -> bool:
     try:
-        values = {float(cell) for cell in winners}
+        return float(cell) == 0 or 1 <= float(cell) <= 2
     except (TypeError, ValueError):
         return False
-    if 0 in values and values <= {0, 1}:
-        raise InputError(
-            f"{data.source}: {columns.winner[0]!r} holds 0 and 1, which do not say who won: write"
-            " model_a, model_b or tie, or the name of the model that won"
-        )
-    return all(value == 0 or 1 <= value <= 2 for value in values)
 
 
-def _outcome(cell: Any, first: str, second: str, data: Data, row: int, *, graded: bool) -> float:
-    """Return 1 if the first won, -1 if the second did, or a number between."""
-    if graded:
-        return 3.0 - 2.0 * float(cell) if float(cell) else 0.0
+def _one_of_three(marks: Sequence[Any]) -> float | None:
+    """Return who won by the columns of the first, the second and the tie, of which one is 1."""
+    words = [str(mark).strip().lower() for mark in marks]
+    won = [word in _YES for word in words]
+    if sum(won) != 1 or not set(words) <= _YES | _NO:
+        return None
+    return (1.0, -1.0, 0.0)[won.index(True)]
+
+
+_YES, _NO = frozenset({"1", "1.0", "true"}), frozenset({"0", "0.0", "false"})
+
+
+def _side(cell: Any, pair: tuple[str, str]) -> float | None:
+    """Return who won by the name of a model or of a side."""
     word = str(cell).strip()
-    if word in (first, second):
-        return 1.0 if word == first else -1.0
+    if word in pair:
+        return 1.0 if word == pair[0] else -1.0
     side = preferred_side(cell)
-    if side is not None:
-        return 2.0 * side - 1.0
-    raise InputError(
-        f"{data.place(row + 1)}: {cell!r} names no winner. Write model_a, model_b or tie, or the"
-        f" name of the model that won ({first}, {second})"
-    )
-
-
-def _named(
-    cells: dict[str, list[Any]], column: str | None, kept: Sequence[int]
-) -> npt.NDArray[Any] | None:
-    return None if column is None else np.array([str(cells[column][row]) for row in kept])
-
-
-def _repeated(people: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
-    """Return who decided each battle, None where nobody decided two."""
-    return None if people is None or len(set(people)) == len(people) else people
+    return None if side is None else 2.0 * side - 1.0

@@ -95,17 +95,6 @@ class Board:
         if len(set(self.names)) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)
             raise InputError(f"two models are called {twice!r}: give each its own name")
-        if self.scores.ndim != 2 or self.scores.shape[1] != len(self.names):
-            raise InputError(
-                f"scores must be items x {len(self.names)} models, got shape {self.scores.shape}"
-            )
-        if np.isinf(self.scores).any():
-            raise InputError("scores must be finite: mark what could not be scored as missing")
-        if self.clusters is not None and None in self.clusters:
-            raise InputError(
-                f"item {self.clusters.index(None) + 1}: the cluster is blank; name every cluster or"
-                " remove the item"
-            )
 
     @classmethod
     def of(cls, data: Any, **options: Any) -> Board:

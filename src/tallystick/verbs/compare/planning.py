@@ -34,7 +34,6 @@ from tallystick.stats.power import (
     pair_level,
     range_critical,
     t_items,
-    unpaired_items,
 )
 from tallystick.stats.signs import LONGEST, sequential_items
 from tallystick.stats.skewed import FEWEST, hull_ends, skewed_board
@@ -49,7 +48,6 @@ Floats = npt.NDArray[np.float64]
 TESTED = "paired, right or wrong"
 EXACT = "paired, exact McNemar"
 PAIRS = "all pairs of"
-UNPAIRED = "unpaired, each model its own items"
 RUNS = "the test that compare runs"
 _TESTS = {
     "t": "paired t",
@@ -115,7 +113,6 @@ def plan(
     *,
     disagreement: float | None = None,
     models: int = 2,
-    mean: float = 0.5,
     alpha: float = 0.05,
     power: float = 0.8,
     source: str = "",
@@ -127,13 +124,11 @@ def plan(
     difference
         The difference in accuracy that is to be shown.
     disagreement
-        The share of items on which exactly one of two models is right. None: that of two models
-        whose errors have nothing in common, :math:`2p(1-p)` at the accuracy p (one half at p = ½,
-        the chapter's hardest case), which is more than real models need.
+        The share of items on which exactly one of two models is right. None: one half, that of two
+        models that are right half the time and whose errors have nothing in common (the chapter's
+        hardest case), which is more than real models need.
     models
         How many models are compared, all pairs of them.
-    mean
-        Their mean accuracy, for the unpaired design and where no disagreement is given.
     alpha, power
         Two-sided level (family-wise for several models) and probability of success.
     source
@@ -145,28 +140,21 @@ def plan(
     >>> [(one.name, one.n_items) for one in answer.methods][:2]
     [('paired, right or wrong', 1949), ('paired, exact McNemar', 2043)]
     """
-    open_unit(difference=difference, alpha=alpha, power=power, mean=mean)
+    open_unit(difference=difference, alpha=alpha, power=power)
     whole(2, models=models)
     assumed = disagreement is None
-    apart = max(2 * mean * (1 - mean), difference) if disagreement is None else disagreement
+    apart = max(0.5, difference) if disagreement is None else disagreement
     items = counted_items(difference, apart, models, CompareQuestion(alpha=alpha, power=power))
     name = TESTED if models == 2 else f"{PAIRS} {models} models, max-T"
     methods = [Method(name, items, "approximate", RUNS)]
     if models == 2:
         methods += _for_two(difference, apart, alpha, power)
-    if difference / 2 <= min(mean, 1 - mean):
-        # The statistics of unpaired models share nothing but the models.
-        level = pair_level(models, alpha)
-        items = unpaired_items(difference, mean, alpha=level, power=power)
-        methods.append(
-            Method(UNPAIRED, items, "approximate", f"for each model, around accuracy {mean:.3g}")
-        )
     warnings = []
     if assumed:
         warnings.append(
-            f"You did not say how often the models disagree, so {percent(apart)} is assumed, as for"
-            f" two models of accuracy {percent(mean)} with nothing in common. Real models agree far"
-            " more often and need far fewer items: give a pilot file or --disagreement"
+            f"You did not say how often the models disagree, so {percent(apart)} is assumed. Real"
+            " models agree far more often and need far fewer items: give a pilot file or"
+            " --disagreement"
         )
     by = source or ("assumed" if assumed else "given")
     return PlanResult(
@@ -216,8 +204,8 @@ class Pilot:
     method
         The test that compare runs on such scores: ``counts``, ``t``, ``pseudo-t``, ``hull``,
         ``sign-flip`` or ``few labels``.
-    apart, mean
-        Counts: the share of items on which they disagree, and their mean accuracy, if known.
+    apart
+        Counts: the share of items on which they disagree.
     gaps, width
         Scores: the difference on each item (or cluster), and the width of the score range, 0 if
         nothing says it.
@@ -234,7 +222,6 @@ class Pilot:
     method: str
     unit: str = "items"
     apart: float = 0.0
-    mean: float | None = None
     gaps: Floats | None = None
     width: float = 0.0
     least: float = 0.0
@@ -246,8 +233,8 @@ class Pilot:
 
         >>> scores = {"old": [1, 0, 0, 0, 1] * 20, "new": [1, 1, 0, 0, 0] * 10 + [1, 1, 0, 0, 1] * 10}
         >>> pilot = Pilot.of(Board.of(scores), CompareQuestion())
-        >>> round(pilot.difference, 3), round(pilot.apart, 3), round(pilot.mean, 3)
-        (0.1, 0.3, 0.45)
+        >>> round(pilot.difference, 3), round(pilot.apart, 3)
+        (0.1, 0.3)
         """
         if len(board.names) < 2:
             raise InputError("a pilot needs at least two models on the same items")
@@ -338,14 +325,13 @@ def _counted_pilot(board: Board, order: npt.NDArray[np.intp], a: str, b: str) ->
     """Read how often two models disagree.
 
     Where true labels are partly blank, how often the two give different answers is counted on all
-    items, and labelled disagreements (and agreements) stand for those without a label. The mean is
-    None if no agreement has a label.
+    items, and labelled disagreements stand for those without a label.
     """
     best, next_best = board.scores[:, order[0]], board.scores[:, order[1]]
     given = board.scores if board.answers is None else board.answers
     differ = given[:, order[0]] != given[:, order[1]]
     only, lost = int((best > next_best).sum()), int((best < next_best).sum())
-    labelled, agreeing = int((differ & board.known).sum()), ~differ & board.known
+    labelled = int((differ & board.known).sum())
     if only + lost == 0:
         where = "" if board.answers is None else " where there is a true label"
         raise InputError(
@@ -353,10 +339,6 @@ def _counted_pilot(board: Board, order: npt.NDArray[np.intp], a: str, b: str) ->
             " --disagreement, or a larger pilot"
         )
     each = int(differ.sum()) / labelled  # items for which a labelled disagreement stands
-    mean = None
-    if agreeing.any() or differ.all():
-        both = float(best[agreeing].mean()) * int((~differ).sum()) if agreeing.any() else 0.0
-        mean = ((only + lost) / 2 * each + both) / board.n
     return Pilot(
         a=a,
         b=b,
@@ -364,7 +346,6 @@ def _counted_pilot(board: Board, order: npt.NDArray[np.intp], a: str, b: str) ->
         difference=(only - lost) * each / board.n,
         method="counts",
         apart=(only + lost) * each / board.n,
-        mean=mean,
     )
 
 
@@ -425,7 +406,6 @@ class PlanQuestion(Question):
     power: float = option(
         0.8, "Probability of showing the difference if it is real.", within=(0.0, 1.0)
     )
-    accuracy: float = option(0.5, "The accuracy that you expect.")
 
     def reading(self) -> dict[str, Any]:
         """Return the score to read: what pass@k is made of, where that is asked for."""
@@ -457,7 +437,6 @@ def plan_answer(data: Data | None, question: PlanQuestion) -> Result:
         return plan(
             question.difference,
             disagreement=question.disagreement,
-            mean=question.accuracy,
             **shared,
         )
 
@@ -470,9 +449,8 @@ def plan_answer(data: Data | None, question: PlanQuestion) -> Result:
             f"{pilot.source} are equal: say which difference is to be shown (--difference)"
         )
     if pilot.method == "counts":
-        mean = question.accuracy if pilot.mean is None else pilot.mean
         apart = pilot.apart if question.disagreement is None else question.disagreement
-        result = plan(difference, disagreement=apart, mean=mean, source=pilot.source, **shared)
+        result = plan(difference, disagreement=apart, source=pilot.source, **shared)
     elif question.disagreement is not None:
         raise InputError("--disagreement is for scores of 0 and 1: this pilot has other scores")
     else:

@@ -26,11 +26,10 @@ class CompareQuestion(Question):
         None,
         "The score to compare, if the files or logs have several; also pass@5 of repeated runs.",
     )
-    lower_is_better: bool = option(
-        False, "A lower score is better (guessed from names such as latency, cost and loss)."
-    )
-    higher_is_better: bool = option(
-        False, "A higher score is better, whatever the name of the metric suggests."
+    lower_is_better: bool | None = option(
+        None,
+        "Whether a lower or a higher score is better (guessed from names such as latency and loss).",
+        flag="--lower-is-better/--higher-is-better",
     )
     population: str | None = option(
         None,
@@ -63,8 +62,6 @@ class CompareQuestion(Question):
     def __post_init__(self) -> None:
         super().__post_init__()
         split_metric(self.metric)
-        if self.lower_is_better and self.higher_is_better:
-            raise InputError("lower_is_better and higher_is_better exclude each other: give one")
         if self.bounds is not None and not self.bounds[0] < self.bounds[1]:
             raise InputError(f"bounds must be two numbers, the lower first, got {self.bounds!r}")
 
@@ -75,7 +72,7 @@ class CompareQuestion(Question):
 
     def direction(self, metric: str | None) -> tuple[Better, str]:
         """Return which way is better, and a note where that was guessed from the name."""
-        if self.lower_is_better or self.higher_is_better:
+        if self.lower_is_better is not None:
             return ("lower" if self.lower_is_better else "higher"), ""
         if lower_word(metric) is None:
             return "higher", ""
@@ -116,9 +113,6 @@ class CompareQuestion(Question):
 Better: TypeAlias = Literal["higher", "lower"]
 
 _PASS = re.compile(r"pass(?P<sign>[@^])(?P<k>\d+)(?::(?P<base>.+))?")
-_RATINGS = frozenset(
-    {"elo", "bradley-terry", "bradley_terry", "bt", "rating", "glicko", "trueskill"}
-)
 
 
 @dataclass(frozen=True)
@@ -143,8 +137,6 @@ class PassMetric:
 def split_metric(metric: str | None) -> tuple[PassMetric | None, str | None]:
     """Split ``pass@5:match`` into pass@5 and the score that it is made of.
 
-    A rating model is refused: it claims an order that the battles of a pair do not show.
-
     Examples
     --------
     >>> split_metric("pass@5:match")
@@ -154,11 +146,6 @@ def split_metric(metric: str | None) -> tuple[PassMetric | None, str | None]:
     """
     if metric is None:
         return None, None
-    if metric.strip().lower() in _RATINGS:
-        raise InputError(
-            f"metric {metric!r} is a rating model, which Tallystick does not fit: a rating assumes"
-            " that strength is one number. Compare the battles pair by pair: leave out --metric"
-        )
     found = _PASS.fullmatch(metric.strip())
     if found is None:
         return None, metric

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -83,12 +83,11 @@ def rank(board: Board, question: CompareQuestion | None = None) -> CompareResult
     if asked.population == "these":
         result = _these(board, within)
     elif board.clusters is not None:
-        sample = ClusterSample.of(board.moments())
-        result = _new_clusters(board.names, sample, board.n, within)
+        result = _new_clusters(board.moments(), within)
     elif board.weights is not None or (board.right is not None and not _right_or_wrong(board)):
         result = _fitted(board, within)
     elif bounds is None:
-        result = _unbounded(board, asked)
+        result = _unbounded(board.names, board.scores, board.n, asked)
     else:
         measured = not binary and are_measured(board.scores)
         result = _independent(board.moments(), within, measured=measured)
@@ -110,9 +109,8 @@ def leaderboard(moments: Moments, question: CompareQuestion | None = None) -> Co
     """Rank models from the moments of their scores alone: counted on any engine, merged from any
     shards.
 
-    Moments by cluster (``Moments.of(…, by=…)``) answer for new clusters; for new items of the same
-    clusters the board itself is needed (:func:`rank`). Unbounded scores get Student's t here, with
-    its assumption named: their skewness is not in the moments, so :func:`rank` does better.
+    Unbounded scores get Student's t here, with its assumption named: their skewness is not in the
+    moments, so :func:`rank` does better.
 
     Examples
     --------
@@ -128,10 +126,6 @@ def leaderboard(moments: Moments, question: CompareQuestion | None = None) -> Co
     within = replace(asked, bounds=bounds)
     if asked.population == "these":
         return _of_known(names, moments.means, n, within)
-    if moments.groups:
-        return _new_clusters(names, ClusterSample.of(moments), n, within)
-    if moments.weighted:
-        raise InputError("weighted items are compared from the board itself: use compare.evaluate")
     return _independent(moments, within)
 
 
@@ -191,7 +185,6 @@ def _independent(
         scores = accuracy_intervals(moments.sums, n, alpha=alpha, certified=question.certified)
     else:
         scores = _mean_intervals(means, variance, n, flat, question, plain=measured or free)
-        scores = _counted(scores, moments.sums, np.diag(products), n, question)
 
     assumptions = [INDEPENDENT]
     if not binary:
@@ -219,58 +212,41 @@ def _independent(
 
 
 def _unbounded(
-    board: Board, question: CompareQuestion, sample: ClusterSample | None = None
+    names: tuple[str, ...],
+    x: Floats,
+    n: int,
+    question: CompareQuestion,
+    item_means: Floats | None = None,
 ) -> CompareResult:
-    """Rank models by an unbounded score (of items, or means of clusters): the mean where the sample
-    settles it, else the typical ratio or the signs.
+    """Rank models by an unbounded score: the mean where the sample settles it, else the typical
+    ratio or the signs.
+
+    *x* holds the scores of items, or means of clusters where *item_means* are given beside.
     """
-    x, unit = (board.scores, "items") if sample is None else (sample.means, "clusters")
+    clustered = item_means is not None
+    unit = "clusters" if clustered else "items"
     found = skewed_board(x, alpha=question.alpha, unit=unit)
-    rare = RARE.format(max(2, -(-len(x) // 3)), unit)
     # Only rounding: a mean of runs is off by a few of the smallest steps between two numbers.
     flat = np.ptp(x, axis=0) <= 8 * np.spacing(np.abs(x).max(axis=0))
-    levels = {"ratio": "geometric means", "signs": "medians"}.get(found.shown)
-    if sample is None:
-        assumptions = [INDEPENDENT]
-        warnings = flat_models(board.names, flat, False)
-    else:
-        assumptions, warnings = cluster_assumptions(len(x), bounded=False), []
+    assumptions = cluster_assumptions(len(x), bounded=False) if clustered else [INDEPENDENT]
     if found.shown != "signs" and len(x) >= FEWEST:
-        assumptions.append(rare)
-    if levels is not None:
-        assumptions.append(f"the scores listed are {levels}, not means")
+        assumptions.append(RARE.format(max(2, -(-len(x) // 3)), unit))
+    warnings = [] if clustered else flat_models(names, flat, False)
     return assemble(
         Findings(
-            names=board.names,
+            names=names,
             table=found.table,
             scores=found.intervals,
             means=found.levels,
-            n=board.n,
+            n=n,
             question=question,
             assumptions=assumptions,
             warnings=[*warnings, *few_and_skewed(len(x), found.needed, unit)],
-            estimand="cluster mean" if sample and found.shown == "mean" else found.shown,
+            estimand="cluster mean" if clustered and found.shown == "mean" else found.shown,
             sample=unit,
             size=len(x),
-            item_means=None if sample is None else sample.item_means,
+            item_means=item_means,
         )
-    )
-
-
-def _counted(
-    ends: Intervals, sums: Floats, squares: Floats, n: int, question: CompareQuestion
-) -> Intervals:
-    """Count the models whose scores are all 0 or 1 as right or wrong, among others that are not.
-
-    A model with a full score on every item is known better than by how little its scores vary.
-    """
-    whole = (sums == squares) & (question.bounds == (0.0, 1.0))
-    if not whole.any():
-        return ends
-    right = np.where(whole, sums, 0.0)
-    own = accuracy_intervals(right, n, alpha=question.alpha, certified=question.certified)
-    return replace(
-        ends, low=np.where(whole, own.low, ends.low), high=np.where(whole, own.high, ends.high)
     )
 
 
@@ -303,43 +279,20 @@ def _mean_intervals(
     )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ClusterSample:
-    """The clusters seen: how many items each has, and sums of scores, clusters x models."""
-
-    counts: Floats
-    sums: Floats
-
-    @classmethod
-    def of(cls, moments: Moments) -> ClusterSample:
-        """Return the clusters of moments that were counted by cluster."""
-        return cls(counts=moments.group_counts, sums=moments.group_sums)
-
-    @property
-    def means(self) -> Floats:
-        """Mean score in each cluster, clusters x models."""
-        return np.asarray(self.sums / self.counts[:, None])
-
-    @property
-    def item_means(self) -> Floats:
-        """Mean score over all items, however they are spread over the clusters."""
-        return np.asarray(self.sums.sum(axis=0) / self.counts.sum())
-
-
-def _new_clusters(
-    names: tuple[str, ...], sample: ClusterSample, n: int, question: CompareQuestion
-) -> CompareResult:
+def _new_clusters(moments: Moments, question: CompareQuestion) -> CompareResult:
     """Rank models on new clusters, each of which counts once; too few of them show nothing."""
-    clusters, bounds, alpha = len(sample.counts), question.bounds, question.alpha
+    counts, names, n = moments.group_counts, moments.names, int(moments.n)
+    clusters, bounds, alpha = len(counts), question.bounds, question.alpha
     if clusters < (least := max(2, fewest_clusters(alpha))):
         raise InputError(
             f"{clusters} clusters cannot show which model is better on new clusters: that takes at"
             f" least {least}, and {max(12, 2 * least)} to be useful. For these items alone add"
             " --population these; --by COLUMN lists the scores of each cluster"
         )
+    means = np.asarray(moments.group_sums / counts[:, None])
+    item_means = np.asarray(moments.group_sums.sum(axis=0) / counts.sum())
     if bounds is None:
-        return _unbounded(Board(names=names, scores=np.empty((n, len(names)))), question, sample)
-    means = sample.means
+        return _unbounded(names, means, n, question, item_means)
     table = sign_flip_table(means, bounds=bounds, alpha=alpha, rng=question.seed)
     return assemble(
         Findings(
@@ -354,7 +307,7 @@ def _new_clusters(
             sample="clusters",
             estimand="cluster mean",
             size=clusters,
-            item_means=sample.item_means,
+            item_means=item_means,
         )
     )
 
@@ -377,8 +330,6 @@ def _fitted(board: Board, question: CompareQuestion) -> CompareResult:
     off = x[:, table.first] - x[:, table.second] - (means[table.first] - means[table.second])
     spread = np.sqrt(len(x) * ((share * off) ** 2).sum(axis=0))
     scores = mean_intervals(found, bounds=bounds, alpha=alpha)
-    if not weighted:
-        scores = _counted(scores, x.sum(axis=0), (x**2).sum(axis=0), len(x), question)
     drawn = "weighted items" if weighted else "items"
     return assemble(
         Findings(

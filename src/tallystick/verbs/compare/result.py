@@ -142,6 +142,8 @@ class CompareResult(Result):
         of the two best would lie on all items, whatever the missing answers are.
     n_labels
         Items with a true label, where some have none; else None.
+    available
+        Items there are, where items were taken one by one until it was clear (*n_items*).
     """
 
     verb: ClassVar[str] = "compare"
@@ -166,6 +168,7 @@ class CompareResult(Result):
     left_out: int = 0
     whatever: tuple[float, float] | None = None
     n_labels: int | None = None
+    available: int | None = None
     learnt: PatternTable | None = field(default=None, repr=False, metadata={"private": True})
 
     def pair(self, a: str, b: str) -> PairRow:
@@ -174,12 +177,10 @@ class CompareResult(Result):
             if {row.a, row.b} == {a, b}:
                 return row
         names = [row.name for row in self.models]
-        if a in names and b in names and a != b:
-            raise InputError(
-                f"the pair {a!r} and {b!r} is not listed on a board of {len(names):,}: compare"
-                " these alone"
-            )
-        raise InputError(f"there is no pair {a!r} and {b!r}: the models are {names[:12]}")
+        raise InputError(
+            f"the pair {a!r} and {b!r} is not listed: the models are {names[:12]}. Of a very large"
+            " board, compare the two alone"
+        )
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the board, best first."""

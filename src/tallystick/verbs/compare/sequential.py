@@ -8,7 +8,7 @@ p-value at any stopping time, and Holm holds the family-wise error over pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -33,22 +33,6 @@ from tallystick.verbs.compare.result import CompareResult
 from tallystick.verbs.compare.verdict import Findings, assemble
 
 Floats = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True)
-class StoppedResult(CompareResult):
-    """The answer at the item at which it became clear; every interval holds whenever one stops.
-
-    Parameters
-    ----------
-    stopped_at
-        Items that were looked at; all of them if it never became clear.
-    available
-        Items there are.
-    """
-
-    stopped_at: int
-    available: int
 
 
 @dataclass(eq=False)
@@ -98,14 +82,14 @@ class RaceEvidence:
         return np.asarray(e_holm(self.peak))
 
 
-def stop_when_clear(board: Board, question: CompareQuestion | None = None) -> StoppedResult:
+def stop_when_clear(board: Board, question: CompareQuestion | None = None) -> CompareResult:
     """Take the items of a board in random order and stop as soon as one model beats all others.
 
     Examples
     --------
     >>> scores = {"old": [1, 0, 0, 0] * 100, "new": [1, 1, 0, 1] * 100}
     >>> result = stop_when_clear(Board.of(scores))
-    >>> result.contenders, result.stopped_at
+    >>> result.contenders, result.n_items
     (('new',), 17)
     """
     asked = question or CompareQuestion()
@@ -119,12 +103,7 @@ def stop_when_clear(board: Board, question: CompareQuestion | None = None) -> St
         if np.unique(worse).size == len(board.names) - 1:
             break
 
-    result = _answer(board, order[: race.items], race, asked)
-    return StoppedResult(
-        **{field.name: getattr(result, field.name) for field in fields(result)},
-        stopped_at=race.items,
-        available=board.n,
-    )
+    return _answer(board, order[: race.items], race, asked)
 
 
 def _answer(
@@ -160,6 +139,7 @@ def _answer(
     )
     return replace(
         result,
+        available=board.n,
         verdict=lines.verdict,
         sentences=lines,
         needed=None if result.decision == "decided" else Needed(None, "items"),

@@ -144,7 +144,6 @@ def assemble(found: Findings) -> CompareResult:
         assumptions=tuple(found.assumptions),
         warnings=(
             *found.warnings,
-            *without_spread(names, table),
             *unlisted_pairs(len(pairs), table.first.size),
         ),
         seed=found.seed,
@@ -552,21 +551,6 @@ def few_and_skewed(n: int, needed: float, unit: str) -> list[str]:
     return [
         f"the scores are skewed, and one of {n} {unit} can move their mean: hold the t test against"
         " the sign test beside it"
-    ]
-
-
-def without_spread(names: tuple[str, ...], table: PairTable) -> list[str]:
-    """Name a pair of unbounded scores that differ by the same amount on every item."""
-    ends = table.intervals if table.ratio_intervals is None else table.ratio_intervals
-    lacking = np.isinf(ends.high) & ~np.isnan(table.spread)
-    [found] = np.nonzero(lacking if not table.unsettled or table.ratio is not None else [])
-    if not found.size:
-        return []
-    a, b = names[table.first[found[0]]], names[table.second[found[0]]]
-    more = f" (and {found.size - 1} more pairs)" if found.size > 1 else ""
-    return [
-        f"{a} and {b}{more} differ by the same amount throughout, so nothing says how much that"
-        " varies: declare the range of scores (--bounds LO,HI)"
     ]
 
 

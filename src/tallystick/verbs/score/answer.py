@@ -107,7 +107,13 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
         kept = np.ones(len(outputs.counts), np.bool_)
         notes = swap_note(swaps)
     else:
-        outputs = _read(data, question, sliced=mix is not None)
+        outputs = read_outputs(
+            data,
+            scale=question.scale,
+            judge_scale=question.judge_scale,
+            turned=bool(question.lower_is_better),
+            sliced=mix is not None,
+        )
         # The draws of a session stay as they were drawn.
         kept = (
             np.ones(len(outputs.counts), bool) if data.session is not None else is_graded(outputs)
@@ -138,31 +144,17 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     return with_other_items(result, outputs) if judged else result
 
 
-def _read(data: Data, question: ScoreQuestion, *, sliced: bool) -> GradePanel:
-    return read_outputs(
-        data,
-        scale=question.scale,
-        judge_scale=question.judge_scale,
-        turned=question.lower_is_better,
-        sliced=sliced,
-    )
-
-
 def _check(data: Data, question: ScoreQuestion) -> None:
     """Refuse options that contradict each other or the data."""
     roles, mix = data.roles, question.target_mix is not None
     preferences = len(roles.systems) == 2
-    unread = [name for name in ("probability", "criterion") if getattr(roles, name)]
+    for_grades = roles.probability or roles.criterion or mix or question.scale is not None
     for wrong, text in (
         (not roles.judges, f"{data.source}: name the columns of judges (--judges)"),
-        (preferences and unread, f"{', '.join(unread)} is not read with preferences: leave it out"),
         (
-            preferences and (mix or question.scale is not None),
-            "scale and target_mix are for grades, and these are preferences",
-        ),
-        (
-            preferences and isinstance(data.held, Tally),
-            "preferences need rows: give the table itself",
+            preferences and (for_grades or isinstance(data.held, Tally)),
+            "preferences are read from the rows of a table, without --probability, --criterion,"
+            " --scale and --target-mix: leave these out",
         ),
         (
             data.session is not None and (roles.criterion or mix),
@@ -171,17 +163,13 @@ def _check(data: Data, question: ScoreQuestion) -> None:
             " outputs that were drawn at random graded in a column of the table (--truth)",
         ),
         (
-            question.certified and roles.probability is not None,
-            "certified intervals need outputs that were drawn uniformly, not with probabilities:"
-            " leave out one of the two",
+            question.certified and (mix or roles.probability is not None),
+            "certified intervals need outputs drawn uniformly from the mix of the table: leave out"
+            " --certified, or --probability and --target-mix",
         ),
         (
             mix and roles.by is None,
             "target_mix gives the shares of slices: name their column (--by)",
-        ),
-        (
-            mix and question.certified,
-            "target_mix has no certified intervals: leave out one of the two",
         ),
     ):
         if wrong:
@@ -308,14 +296,13 @@ def score_outputs(
     assumed = assumptions(outputs, question, session=draws is not None)
     if scored.joint:
         assumed = (*assumed, FROM_ENDS)
-    complete = scored.board is None or scored.board.complete or bool(outputs.preferences)
     return ScoreResult(
         verdict=said.verdict,
         decision="decided" if settled else "undecided",
         needed=needed,
         n_items=outputs.n,
         assumptions=assumed,
-        warnings=warnings_of(outputs, question, rows, partial=partial, complete=complete),
+        warnings=warnings_of(outputs, question, rows, partial=partial),
         seed=seed_of(question.seed),
         systems=rows,
         pairs=pairs or _no_pairs(scored),

@@ -35,9 +35,7 @@ ENOUGH = 1.1
 _STEPS = 100
 """Steps of a scale for the weighted kappa, where grades are no multiples of a larger step."""
 
-NUMBERS = "human grades are numbers, not pass and fail"
-CHOSEN = "outputs were chosen for grading with unequal probabilities"
-NO_CLASS = "preferences have no good and no bad outputs"
+NO_RATES = "rates need outputs that people pass or fail, each as likely to be graded as the others"
 DRAWN_BY_LABEL = (
     "labels of a session were not drawn at random among the votes: ask tallystick judge, with a"
     " session of its own"
@@ -138,11 +136,8 @@ def _both(outputs: GradePanel, judge: int) -> NDArray[np.bool_]:
 
 def _no_rates(outputs: GradePanel) -> Unknown | None:
     """Return why there are no TPR and TNR here, None if there are."""
-    if outputs.preferences:
-        return Unknown(NO_CLASS)
-    if not outputs.pass_fail:
-        return Unknown(NUMBERS)
-    return Unknown(CHOSEN) if outputs.probability is not None else None
+    known = outputs.pass_fail and not outputs.preferences and outputs.probability is None
+    return None if known else Unknown(NO_RATES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,17 +204,20 @@ class _Counts:
         def rate(j: int, name: str) -> Rate:
             hits, one = classes[name][0], found[name]
             if silent[j] or not hits[j].sum():
-                none = Unknown(f"no output that people call {name} has a grade of {judges[j]}")
-                return Rate(none, none)
+                return _nothing(judges[j])
             return _rate(one, j, judges[j])
 
         return [(rate(j, "good"), rate(j, "bad")) for j in range(len(judges))]
 
 
+def _nothing(judge: str) -> Rate:
+    none = Unknown(f"too few outputs that people graded have a grade of {judge}")
+    return Rate(none, none)
+
+
 def _rate(found: LabelRates, j: int, judge: str) -> Rate:
     if np.isnan(found.estimate[j]):
-        none = Unknown(f"too few human grades where {judge} passes, or where it fails")
-        return Rate(none, found.interval[j])
+        return replace(_nothing(judge), interval=found.interval[j])
     return Rate(float(found.estimate[j]), found.interval[j])
 
 
@@ -227,8 +225,7 @@ def _kappa(outputs: GradePanel, judge: int, alpha: float) -> Rate:
     """Return Cohen's kappa with the people; weighted by squared distance for numbers."""
     both = _both(outputs, judge)
     if not both.any():
-        none = Unknown(f"no output with a human grade has one of {outputs.judges[judge]}")
-        return Rate(none, none)
+        return _nothing(outputs.judges[judge])
     held = np.stack([outputs.grades[both, judge], outputs.truth[both]], axis=1)
     counts, level = outputs.counts[both], 1 - alpha
     if outputs.pass_fail:
@@ -250,9 +247,7 @@ def _bias(outputs: GradePanel, judge: int, alpha: float) -> Rate:
         (outputs.grades[:, judge] - outputs.truth)[both], outputs.counts[both]
     )
     if n < 2:
-        judged = outputs.judges[judge]
-        none = Unknown(f"fewer than two outputs have a human grade and one of {judged}")
-        return Rate(none, none)
+        return _nothing(outputs.judges[judge])
     interval = pseudo_t(mean, square / (n - 1), n, alpha=alpha, bounds=(-1.0, 1.0))
     return Rate(mean, interval)
 
@@ -300,8 +295,6 @@ def favours(outputs: GradePanel, alpha: float) -> tuple[Partial, ...]:
                     outputs=name,
                     here=passed + one[1],
                     elsewhere=passed + two[1],
-                    n_here=round(one[0]),
-                    n_elsewhere=round(two[0]),
                     kinder=one[1] > two[1],
                 )
                 tests.append(((one[1] - two[1]) / spread, found))
@@ -336,10 +329,10 @@ def item_columns(result: Result, data: Data) -> dict[str, Any]:
     probability of a pass (``support``, below 20 human grades, the judges' own), and ``label_next``
     the order in which to grade outputs: random items, all systems of an item together.
     """
-    if not isinstance(result, ScoreResult):
-        raise InputError("items are written for one criterion at a time: filter the table first")
-    if len(data.roles.systems) == 2:
-        raise InputError("items are not written for preferences: use --json")
+    if not isinstance(result, ScoreResult) or len(data.roles.systems) == 2:
+        raise InputError(
+            "items are written for grades by one criterion: filter the table, or use --json"
+        )
     outputs = read_outputs(
         data, scale=result.scale, judge_scale=result.judge_scale, turned=result.turned
     )

@@ -159,23 +159,23 @@ def session_task(
 def _check(data: Data, question: ScoreQuestion) -> None:
     """Refuse what a labelling session cannot be drawn from."""
     roles = data.roles
-    if len(roles.systems) == 2:
+    if len(roles.systems) == 2 or roles.criterion is not None or roles.probability:
         raise InputError(
-            "a labelling session asks about single outputs, and these are preferences: let people"
-            " compare items drawn at random, and give the result to score"
+            "a labelling session asks whether single outputs are good, by one criterion and drawn by"
+            " itself: preferences, --criterion and --probability are not read. Give the rows of one"
+            " criterion; of preferences, let people compare items drawn at random"
         )
-    if roles.criterion is not None:
-        raise InputError(
-            f"a labelling session is about one criterion, and column {roles.criterion!r} says which"
-            " of several a row answers: give the rows of one of them"
-        )
-    if roles.probability:
-        raise InputError("probability is not read by label: leave it out")
     if not roles.judges:
         raise InputError(f"{data.source}: name the columns of judges (--judges)")
 
 
 # -- the three tasks
+
+
+_NOT_ON_ITEMS = (
+    "goal {} compares {} systems on the same items, and there are {}: name the columns of systems"
+    " and items (--system, --item)"
+)
 
 
 def _difference(
@@ -187,11 +187,7 @@ def _difference(
     """Return the task of two systems: both outputs of an item are labelled together."""
     names = outputs.systems
     if len(names) != 2 or data.roles.item is None:
-        raise InputError(
-            f"goal difference compares two systems on the same items, and there are {len(names)}:"
-            " name the columns of systems and items (--system, --item), or ask for the best of"
-            " several (--question best)"
-        )
+        raise InputError(_NOT_ON_ITEMS.format("difference", "two", len(names)))
     rows = _rows(data, outputs)
     chance = outputs.mean_grade
     judges = len(outputs.judges)
@@ -233,10 +229,7 @@ def _best(
     """Return the task of k systems: all outputs of an item are labelled together."""
     names = outputs.systems
     if len(names) < 2 or data.roles.item is None:
-        raise InputError(
-            f"goal best compares several systems on the same items, and there are {len(names)}:"
-            " name the columns of systems and items (--system, --item)"
-        )
+        raise InputError(_NOT_ON_ITEMS.format("best", "several", len(names)))
     rows = _rows(data, outputs)
     believed = _believed(outputs, graded=not outputs.votes)
     own = believed.strata(outputs)

@@ -43,11 +43,10 @@ class ScoreQuestion(Question):
     judge_scale: tuple[float, float] | None = option(
         None, "The judges' grades go from LO to HI, if not as the human ones.", metavar="LO,HI"
     )
-    lower_is_better: bool = option(
-        False, "Less is better, as of errors (guessed from names): grades are turned round."
-    )
-    higher_is_better: bool = option(
-        False, "More is better, whatever the names of the columns suggest."
+    lower_is_better: bool | None = option(
+        None,
+        "Whether less or more is better (guessed from names): of errors, grades are turned round.",
+        flag="--lower-is-better/--higher-is-better",
     )
     label_draw: str = option(
         "random",
@@ -82,8 +81,6 @@ class ScoreQuestion(Question):
         super().__post_init__()
         if isinstance(self.gates, str):
             object.__setattr__(self, "gates", (self.gates,))
-        if self.lower_is_better and self.higher_is_better:
-            raise InputError("lower_is_better and higher_is_better exclude each other: give one")
         for name in ("scale", "judge_scale"):
             low, high = getattr(self, name) or (0.0, 1.0)
             if not (low < high and abs(low) < float("inf") and abs(high) < float("inf")):
@@ -121,7 +118,7 @@ class ScoreQuestion(Question):
             human, judges = scales
             found = replace(found, scale=human, judge_scale=None if judges == human else judges)
             notes.append(scale_note(human, judges))
-        if not self.higher_is_better and data.session is None:
+        if self.lower_is_better is not False and data.session is None:
             word = None if self.lower_is_better else less_is_better(data)
             if word is not None or self.lower_is_better:
                 found = replace(found, lower_is_better=True)
@@ -162,18 +159,18 @@ def _read_mix(path: Path) -> dict[str, float]:
     found: dict[str, float] = {}
     for number, line in enumerate(lines, start=1):
         try:
-            label, share = line
-            value = float(share.strip().rstrip("%"))
+            label, share = (cell.strip() for cell in line)
+            value = float(share.rstrip("%"))
         except ValueError:
             if number == 1 and len(line) == 2:
                 continue
+            label = ""
+        if not label or label in found:
             raise FileError(
-                f"--target-mix {path}, line {number}: write slice,share with a number, got"
-                f" {','.join(line)!r}"
-            ) from None
-        if label.strip() in found:
-            raise FileError(f"--target-mix {path}, line {number}: {label.strip()!r} stands twice")
-        found[label.strip()] = value
+                f"--target-mix {path}, line {number}: write slice,share with a number, each slice"
+                f" once, got {','.join(line)!r}"
+            )
+        found[label] = value
     return found
 
 

@@ -57,8 +57,6 @@ class SystemRow:
         What the judges alone say: their mean grade.
     bias, bias_interval
         How much too kind the judges are: judge_only - score.
-    by_judge
-        The mean grade of each judge.
     n_outputs, n_labels
         Outputs, and those with a human grade.
     labels_worth
@@ -79,7 +77,6 @@ class SystemRow:
     n_labels: int
     labels_worth: float | Unknown
     rank_interval: tuple[int, int] | Unknown
-    by_judge: Mapping[str, float | Unknown]
     needed: LabelRange | Unknown
 
 
@@ -145,8 +142,8 @@ class JudgeRow:
 class Partial:
     """A judge that treats one system differently: *outputs* are good, bad or all ("") of them.
 
-    *here* and *elsewhere* are the shares it passes of the *n_here* outputs of that system and of
-    the *n_elsewhere* outputs of the others that people graded (its bias, for numbers).
+    *here* and *elsewhere* are the shares it passes of the outputs of that system and of the others
+    that people graded (its bias, for numbers).
     """
 
     judge: str
@@ -154,8 +151,6 @@ class Partial:
     outputs: str
     here: float
     elsewhere: float
-    n_here: int
-    n_elsewhere: int
     kinder: bool
 
 
@@ -215,19 +210,19 @@ class ScoreResult(Result):
 
     def system(self, name: str) -> SystemRow:
         """Return the row of a system."""
-        for row in self.systems:
-            if row.name == name:
-                return row
-        raise InputError(f"there is no system {name!r}: there are {[r.name for r in self.systems]}")
+        by_name = {row.name: row for row in self.systems}
+        if name not in by_name:
+            raise InputError(f"there is no system {name!r}: there are {[*by_name]}")
+        return by_name[name]
 
     def pair(self, a: str, b: str) -> SystemPairRow:
         """Return the row of two systems, in the order in which it is listed."""
-        if isinstance(self.pairs, Unknown):
-            raise InputError(f"pairs are not known: {self.pairs.reason}")
-        for row in self.pairs:
-            if {row.a, row.b} == {a, b}:
-                return row
-        raise InputError(f"there is no pair {a!r} and {b!r}")
+        if not isinstance(self.pairs, Unknown):
+            for row in self.pairs:
+                if {row.a, row.b} == {a, b}:
+                    return row
+        why = f": {self.pairs.reason}" if isinstance(self.pairs, Unknown) else ""
+        raise InputError(f"there is no pair {a!r} and {b!r}{why}")
 
     @property
     def claims(self) -> Claims | None:
@@ -257,7 +252,7 @@ class ScoreResult(Result):
     def units(self) -> Mapping[str, Unit]:
         """Return what the columns of `rows` measure."""
         if not Units(self.scale).share:
-            return {}
+            return dict.fromkeys(("judges", "score", "bias"), "number")
         return {"judges": "share", "score": "share", "bias": "points"}
 
     def folds(self) -> tuple[Section, ...]:
@@ -334,6 +329,11 @@ class CriteriaResult(Result):
             if isinstance(part.answer, ScoreResult):
                 found += [{"criterion": part.label, **row} for row in part.answer.rows()]
         return found
+
+    def units(self) -> Mapping[str, Unit]:
+        """Return what the columns of `rows` measure: all criteria have one scale."""
+        answers = (part.answer for part in self.criteria)
+        return next((one.units() for one in answers if isinstance(one, ScoreResult)), {})
 
     def figures(self) -> tuple[Figure, ...]:
         """Return the scores of every criterion."""

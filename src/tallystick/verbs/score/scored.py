@@ -40,7 +40,6 @@ from tallystick.verbs.score.systems import (
     estimate_systems,
     fitted,
     joint_intervals,
-    judge_means,
 )
 from tallystick.verbs.score.verdict import ASSUMED_DRAW
 
@@ -154,10 +153,9 @@ class Scored:
             order = np.argsort(-np.nan_to_num(self.judges, nan=-1.0), kind="stable").tolist()
         elif not outputs.preferences and known is not None:
             order = [*known.order, *(s for s in range(k) if s not in known.rank)]
-        means = judge_means(outputs)
-        return tuple(self._system_row(s, means[s]) for s in order)
+        return tuple(self._system_row(s) for s in order)
 
-    def _system_row(self, s: int, means: Floats) -> SystemRow:
+    def _system_row(self, s: int) -> SystemRow:
         outputs, units, one = self.outputs, self.units, self.systems[s]
         judged: float | Unknown = Unknown("no judge graded this system")
         if np.isfinite(self.judges[s]):
@@ -184,12 +182,6 @@ class Scored:
             n_outputs=one.n,
             n_labels=one.n_labels,
             rank_interval=rank,
-            by_judge={
-                judge: units.value(float(mean))
-                if np.isfinite(mean)
-                else Unknown(f"{judge} never graded {one.name}")
-                for judge, mean in zip(outputs.judges, means, strict=True)
-            },
             needed=one.needed,
             **held,
         )

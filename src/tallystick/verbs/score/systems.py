@@ -99,11 +99,6 @@ def population_of(question: ScoreQuestion) -> Population:
     return "new" if question.population == "new" else "these"
 
 
-def judge_means(outputs: GradePanel) -> Floats:
-    """Return systems x judges: the mean grade, NaN where a judge never graded a system."""
-    return np.stack([outputs.mean(column) for column in outputs.grades.T], axis=1)
-
-
 def rows_of(outputs: GradePanel) -> tuple[Rows, tuple[int, ...]] | None:
     """Return the outputs of systems that have human grades, and which systems these are.
 
@@ -333,17 +328,14 @@ def with_mix(outputs: GradePanel, mix: Mapping[str, float], column: str) -> Grad
 
     A system without an output in a slice that has a share counts nothing.
     """
-    absent = [name for name, share in mix.items() if share > 0 and name not in outputs.slices]
-    if absent:
+    known = set(outputs.slices)
+    wrong = [name for name, share in mix.items() if share > 0 and name not in known]
+    wrong += [name for name in outputs.slices if name not in mix]
+    if wrong:
         raise InputError(
-            f"target_mix gives a share to {absent[0]!r}, and {column!r} never says that: it says"
-            f" {', '.join(outputs.slices[:8])}"
-        )
-    silent = [name for name in outputs.slices if name not in mix]
-    if silent:
-        raise InputError(
-            f"target_mix gives no share to {silent[0]!r} of {column!r}: write 0 if it does not"
-            " occur in the target"
+            f"target_mix and column {column!r} do not name the same slices: see {wrong[0]!r}. Write"
+            f" the slices of the column ({', '.join(outputs.slices[:8])}), with 0 for one that does"
+            " not occur in the target"
         )
     if outputs.slice is None or (outputs.slice < 0).any():
         raise InputError(

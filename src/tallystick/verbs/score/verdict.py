@@ -21,11 +21,11 @@ from tallystick.results import (
     count,
     names_of,
     number_word,
-    parse_gate,
     percent,
     percent_interval,
     plural,
 )
+from tallystick.table.doubts import Doubt, with_doubt
 from tallystick.table.panel_grades import ALONE, GradePanel, Swaps
 from tallystick.verbs.score.pairs import NextGrades
 from tallystick.verbs.score.question import ScoreQuestion
@@ -81,7 +81,7 @@ def sentences(
         left = f"Not settled: how good {names_of(rest)} {are}, without human grades."
     return Sentences(
         answer=claims.answer(text),
-        contrast=_contrast(rows, scored[claims.leader], claims, units),
+        contrast=_contrast(rows, scored[claims.leader], units),
         open=left,
         next=following,
     )
@@ -94,20 +94,14 @@ def _score(row: SystemRow, units: Units) -> str:
     return units.score(row.score, row.interval if isinstance(row.interval, Interval) else None)
 
 
-def _contrast(rows: Sequence[SystemRow], leader: SystemRow, claims: Claims, units: Units) -> str:
+def _contrast(rows: Sequence[SystemRow], leader: SystemRow, units: Units) -> str:
     """Say when the judges alone would have named another winner, or are far off."""
     judged = {row.name: row.judge_only for row in rows if isinstance(row.judge_only, float)}
     top = max(judged, key=judged.__getitem__, default=leader.name)
     tied = next(row.score for row in rows if row.name == top) == leader.score
     if top == leader.name or tied:
         return _off(leader, units)
-    first = units.score(judged[top])
-    # Where people have not settled it, there is nothing yet that judges could contradict.
-    if not claims.beaten:
-        return f"Your judges alone put {top} first, at {first}."
-    if len(rows) == 2:
-        return f"Your judges alone say the opposite: they put {top} first, at {first}."
-    return f"Your judges alone name another winner: they put {top} first, at {first}."
+    return f"Your judges alone put {top} first, at {units.score(judged[top])}."
 
 
 def _off(row: SystemRow, units: Units) -> str:
@@ -200,12 +194,9 @@ def basis(
         whole = f"{low + high:g}" if outputs.scale else "100%"
         text += f" Lower is better in the table: these scores are {whole} minus what it says."
     if question.target_mix is not None:
-        text += " Scores are those of the target mix, and not of the mix of this table."
+        text += " Scores are those of the target mix."
     if joint:
-        text += (
-            " A system is called better only where intervals that hold for all systems at once do"
-            " not overlap."
-        )
+        text += f" {FROM_ENDS[0].upper()}{FROM_ENDS[1:]}."
     if pairs > 1:
         text += f" Differences and p are adjusted for {number_word(pairs)} pairs."
     if outputs.n_labels and worth > 1.05 * outputs.n_labels:
@@ -228,7 +219,6 @@ def warnings_of(
     rows: Sequence[SystemRow],
     *,
     partial: Sequence[Partial],
-    complete: bool,
 ) -> tuple[str, ...]:
     """Return the warnings that change what a sensible reader would do."""
     found = []
@@ -258,24 +248,14 @@ def warnings_of(
     # One line per judge: the strongest favour says it.
     first = {one.judge: one for one in reversed(partial)}
     found += [_partial(one) for one in partial if first[one.judge] is one][:MOST_NAMED]
-    if not complete and len(rows) > 1 and outputs.n_labels:
-        found.append(
-            "The systems were not run on the same items, so a difference compares each on its own"
-            " items."
-        )
     return tuple(found)
 
 
 def _partial(one: Partial) -> str:
-    if not one.outputs:
-        word = "kinder" if one.kinder else "stricter"
-        return f"{one.judge} is {word} to {one.system} than to the others. Do not rank by it."
-    return (
-        f"{one.judge} passes {count(round(one.here * one.n_here))} of {count(one.n_here)}"
-        f" {one.outputs} outputs of {one.system}, and"
-        f" {count(round(one.elsewhere * one.n_elsewhere))} of {count(one.n_elsewhere)} of the"
-        " others. Do not rank by it."
-    )
+    word = "kinder" if one.kinder else "stricter"
+    of = f"{one.outputs} outputs of {one.system}" if one.outputs else one.system
+    shown = f" ({percent(one.here)} against {percent(one.elsewhere)})" if one.outputs else ""
+    return f"{one.judge} is {word} to {of} than to the others{shown}. Do not rank by it."
 
 
 def left_out_note(lost: Mapping[str, tuple[int, int]]) -> tuple[str, ...]:
@@ -389,7 +369,6 @@ def swap_note(swaps: Swaps) -> tuple[str, ...]:
 # Where figures stand and still decide nothing: systems on other items.
 #
 # A system that was run on the easy questions only has an exact interval around the wrong number.
-# The figures are shown, with what they would say; the decision and the gates stay open.
 
 
 _ALIKE = 0.9
@@ -397,35 +376,23 @@ _ALIKE = 0.9
 
 
 def with_other_items(result: ScoreResult, outputs: GradePanel) -> ScoreResult:
-    """Return the result; if two systems were run on different items, none is called better."""
-    if isinstance(result.pairs, Unknown) or not result.pairs:
-        return result
-    least = common_share(outputs)
+    """Return the result; if two systems were run on different items, nothing is decided."""
+    least = (
+        common_share(outputs) if not isinstance(result.pairs, Unknown) and result.pairs else None
+    )
     if least is None or least >= _ALIKE:
         return result
-    items, names = plural(outputs.unit, 2), [row.name for row in result.systems]
-    first = (
-        f"The systems were run on different {items}: two of them have {percent(least)} in common."
-        " So no system is called better."
-    )
-    told = f"As they stand: {result.verdict}"
-    gates = tuple(
-        gate
-        if gate.passed is None or parse_gate(gate.expression, known=names).right is None
-        else replace(
-            gate,
-            passed=None,
-            text=f"{gate.text}, but the systems were run on different {items}",
-        )
-        for gate in result.gates
-    )
-    return replace(
-        result,
-        verdict=f"{first} {told}",
-        sentences=Sentences(answer=first, open=told),
-        decision="undecided",
-        needed=Needed(None, f"outputs of every system on the same {items}"),
-        gates=gates,
+    items = plural(outputs.unit, 2)
+    return with_doubt(
+        replace(result, label_goal=None),
+        Doubt(
+            what="rows",
+            why=f"show the systems on different {items}",
+            seen=f"two of them have {percent(least)} in common",
+            way_out=f"Run every system on the same {items}",
+            assumption=f"the {items} of all systems are alike",
+            needed=f"outputs of every system on the same {items}",
+        ),
     )
 
 
