@@ -28,7 +28,6 @@ HEAVY = (
     "jinja2",
     "httpx",
     "pydantic",
-    "rich",
 )
 
 

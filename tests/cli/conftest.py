@@ -1,4 +1,4 @@
-"""The installed command, run as a user runs it."""
+"""The command line in this process, and the installed command, run as a user runs it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,14 @@ COMMAND = str(Path(sys.executable).with_name("tallystick"))
 
 
 @pytest.fixture
-def tallystick(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def tallystick(in_process, monkeypatch) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run a verb in this process, a hundred columns wide."""
+    monkeypatch.setenv("COLUMNS", "100")
+    return in_process
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
     """Run ``tallystick …`` in an empty folder and return what it printed and how it left."""
 
     def run(*arguments: str, stdin: str | None = None) -> subprocess.CompletedProcess[str]:

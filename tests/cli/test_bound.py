@@ -10,11 +10,6 @@ WEAK = "links,words,sender,caps"
 
 
 @pytest.fixture
-def tallystick(in_process):
-    return in_process
-
-
-@pytest.fixture
 def table(tmp_path):
     data = spam(600, rng=3, labelled=600)
     data["truth"] = [y if i % 5 == 0 else None for i, y in enumerate(data["truth"])]

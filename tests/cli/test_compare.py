@@ -8,11 +8,6 @@ import pytest
 FIXTURES = Path(__file__).parent.parent / "io" / "logs" / "fixtures"
 
 
-@pytest.fixture
-def tallystick(in_process):
-    return in_process
-
-
 def test_the_population_changes_the_answer(tallystick, scores):
     runs = [
         json.loads(

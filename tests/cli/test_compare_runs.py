@@ -11,11 +11,6 @@ FIXTURES = Path(__file__).parent.parent / "io" / "logs" / "fixtures"
 
 
 @pytest.fixture
-def tallystick(in_process):
-    return in_process
-
-
-@pytest.fixture
 def runs(tmp_path):
     for name, keep in (("a", 3), ("b", 5)):
         rows = "".join(

@@ -57,11 +57,11 @@ def test_theory_prints_one_object_with_its_rounds(tallystick):
 
 
 def test_simulate_runs_paths_hierarchies_and_constructions_with_the_same_bytes(leave):
-    asked = ("simulate", "--rounds", "3", "--rollouts", "30", "--items", "200", "--json")
+    asked = ("simulate", "--rounds", "3", "--rollouts", "30", "--json")
     out = json.loads(leave(*asked)[1])
     assert out["rounds"][2]["worst_case"] == pytest.approx(0.05)
     assert leave(*asked)[1] == leave(*asked)[1]
-    deep = leave(*"simulate --design hierarchical --rollouts 10 --items 100 --json".split())
+    deep = leave(*"simulate --design hierarchical --rollouts 10 --json".split())
     assert len(json.loads(deep[1])["rounds"]) == 9
     stall = leave("simulate", "--learner", "theorem-3.5", "--rounds", "3", "--json")
     assert json.loads(stall[1])["output_risk"] == pytest.approx(0.1**2 / 8)
@@ -204,10 +204,8 @@ def test_analyse_reads_columns_of_mixed_types_only_when_told(leave, tmp_path):
         (("simulate", "--learner", "theorem-4.2"), "is about --design hierarchical"),
         (("simulate", "--learner", "theorem-3.5", "--design", "hierarchical"), "--design path"),
         (("simulate", "--learner", "worst", "--rounds", "9"), "up to 8 --rounds"),
-        (("simulate", "--learner", "worst", "--items", "77"), "drop --items"),
-        (("simulate", "--items", "5", "--rollouts", "2"), "more than a model may get wrong"),
         (("theory", "--epsilon", ".1", "--rounds", "9999"), "rounds must be at most 200"),
-        (("simulate", "--rollouts", "9999999"), "lower --items or --rounds"),
+        (("simulate", "--rollouts", "9999999"), "rollouts must be at most 10000"),
         (("analyse", "absent.csv"), "absent.csv"),
     ],
 )

@@ -20,11 +20,6 @@ GOLD = ("positive", "negative", "")
 
 
 @pytest.fixture
-def tallystick(in_process):
-    return in_process
-
-
-@pytest.fixture
 def table(tmp_path):
     """Votes of four judges on 600 items, 80 of them labelled."""
     data = simulate(POINT).independent_draws(600, rng=5)

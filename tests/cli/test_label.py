@@ -210,7 +210,9 @@ def test_the_next_command_is_said_at_each_step(folder, capsys):
         "fill in the last column of b.csv, then tallystick label --session s.label --add b.csv"
         in (handed)
     )
-    assert "20 items wait for an answer" in said("label", "--session", "s.label")
+    assert "write the batch again that waits for answers: tallystick label" in said(
+        "label", "--session", "s.label"
+    )
     _fill(folder)
     assert " more: tallystick label" in said("label", "--session", "s.label", "--add", "b.csv")
 

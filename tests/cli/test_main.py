@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import tallystick.table
+import tallystick.cli.tables
 
 
 def test_an_error_of_ours_has_its_own_exit_code_and_asks_for_a_report(
@@ -18,7 +18,7 @@ def test_an_error_of_ours_has_its_own_exit_code_and_asks_for_a_report(
     def broken(tally):
         raise ZeroDivisionError("a fault")
 
-    monkeypatch.setattr(tallystick.table, "describe", broken)
+    monkeypatch.setattr(tallystick.cli.tables, "describe", broken)
     done = in_process("tally", votes)
     assert done.returncode == 70
     assert "ZeroDivisionError: a fault" in done.stderr
@@ -112,10 +112,10 @@ def test_leftovers_of_a_killed_process_are_removed_by_the_next(tmp_path):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no FIFO")
-def test_a_fifo_is_read_like_a_file(tallystick, votes, tmp_path):
+def test_a_fifo_is_read_like_a_file(installed, votes, tmp_path):
     os.mkfifo(tmp_path / "pipe.csv")
     with subprocess.Popen(["cp", str(votes), str(tmp_path / "pipe.csv")]):
-        done = tallystick("tally", "pipe.csv", "--json")
+        done = installed("tally", "pipe.csv", "--json")
     assert done.returncode == 0, done.stderr
     assert '"n_items": 4' in done.stdout
 

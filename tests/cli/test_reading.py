@@ -20,11 +20,6 @@ from tallystick.table import Reading, answered, write_csv
 SHOWN = [one.verb for one in capabilities() if one.demo is not None]
 
 
-@pytest.fixture
-def tallystick(in_process):
-    return in_process
-
-
 def votes(rows: int = 120, **more: object) -> dict[str, list[object]]:
     draw = random.Random(1)
     truth = [draw.choice(["yes", "no"]) for _ in range(rows)]

@@ -6,11 +6,6 @@ import pytest
 
 
 @pytest.fixture
-def inside(in_process):
-    return in_process
-
-
-@pytest.fixture
 def data(tmp_path):
     """400 items of three labels; the new API takes some fours for fives."""
     rng = random.Random(5)
@@ -30,9 +25,9 @@ KNOWN = (*BASE, "--deterministic")
 RUN = (*KNOWN, "--old", "old", "--api", "replay:new", "--budget", "150")
 
 
-def test_the_same_seed_gives_the_same_bytes_and_a_journal_resumes(inside, data):
-    first = inside(*RUN, "--journal", "j", "--json", "--items-out", "items.csv")
-    again = inside(*RUN, "--journal", "j", "--json")
+def test_the_same_seed_gives_the_same_bytes_and_a_journal_resumes(tallystick, data):
+    first = tallystick(*RUN, "--journal", "j", "--json", "--items-out", "items.csv")
+    again = tallystick(*RUN, "--journal", "j", "--json")
     one, two = json.loads(first.stdout), json.loads(again.stdout)
     assert two.pop("requests")["from_journal"] == 150
     one.pop("requests")
@@ -40,23 +35,23 @@ def test_the_same_seed_gives_the_same_bytes_and_a_journal_resumes(inside, data):
     assert one == two
     with (data / "items.csv").open(encoding="utf-8") as stream:
         assert len(list(csv.DictReader(stream))) == 150
-    other = inside(*RUN, "--journal", "j", "--seed", "1", "--json")  # it was refused before
+    other = tallystick(*RUN, "--journal", "j", "--seed", "1", "--json")  # it was refused before
     assert json.loads(other.stdout)["requests"]["from_journal"] > 0
-    refused = inside(*RUN[:-3], "replay:old", *RUN[-2:], "--journal", "j")
+    refused = tallystick(*RUN[:-3], "replay:old", *RUN[-2:], "--journal", "j")
     assert refused.returncode == 1
     assert "another run" in refused.stderr
 
 
-def test_gates_leave_with_their_codes(inside, data):
-    assert inside(*RUN, "--gate", "flip_rate <= 2%").returncode == 10
-    assert inside(*RUN, "--gate", "accuracy_change >= -0.0945").returncode == 11
+def test_gates_leave_with_their_codes(tallystick, data):
+    assert tallystick(*RUN, "--gate", "flip_rate <= 2%").returncode == 10
+    assert tallystick(*RUN, "--gate", "accuracy_change >= -0.0945").returncode == 11
     same = (
         *KNOWN,
         *"--old old --api replay:old --budget 150 --gate".split(),
         "flip_rate <= .05",
     )
-    assert inside(*same).returncode == 0
-    bad = inside(*RUN, "--gate", "flips <= 3")
+    assert tallystick(*same).returncode == 0
+    bad = tallystick(*RUN, "--gate", "flips <= 3")
     assert bad.returncode == 1
     assert "a gate of shift is on" in bad.stderr
 
@@ -75,57 +70,57 @@ def test_gates_leave_with_their_codes(inside, data):
         (("--old", "old", "--api", "replay:new", "--strategy", "masa", "--budget", "5"), "strata"),
     ],
 )
-def test_bad_input_is_refused_in_words(inside, data, arguments, words):
-    done = inside(*KNOWN, "--budget", "60", *arguments)
+def test_bad_input_is_refused_in_words(tallystick, data, arguments, words):
+    done = tallystick(*KNOWN, "--budget", "60", *arguments)
     assert done.returncode == 1
     assert words in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_an_item_missing_from_the_old_file_is_named(inside, data):
+def test_an_item_missing_from_the_old_file_is_named(tallystick, data):
     lines = (data / "data.csv").read_text(encoding="utf-8").splitlines()
     (data / "past.csv").write_text("\n".join(lines[:-1]), encoding="utf-8")
     command = (*KNOWN, *"--old old --old-file past.csv --api replay:new --budget 60".split())
-    done = inside(*command)
+    done = tallystick(*command)
     assert done.returncode == 1
     assert "past.csv lacks 1 items of data.csv, such as 'i399'" in done.stderr
     (data / "past.csv").write_text("\n".join(lines), encoding="utf-8")
-    assert inside(*command).returncode == 0
+    assert tallystick(*command).returncode == 0
 
 
-def test_the_next_assessment_starts_from_the_last_and_history_is_kept(inside, data):
-    assert inside(*RUN, "--journal", "j", "--history", "h").returncode == 0
+def test_the_next_assessment_starts_from_the_last_and_history_is_kept(tallystick, data):
+    assert tallystick(*RUN, "--journal", "j", "--history", "h").returncode == 0
     command = (*RUN[:-1], "400", "--since", "j", "--history", "h", "--json")
-    done = inside(*command)
+    done = tallystick(*command)
     assert done.returncode == 0, done.stderr
     assert "2 assessments" in done.stderr
-    whole = inside(*RUN[:-1], "400", "--json")
+    whole = tallystick(*RUN[:-1], "400", "--json")
     assert (
         json.loads(done.stdout)["flip_rate"]["estimate"]
         < json.loads(whole.stdout)["flip_rate"]["estimate"]
     )
 
 
-def test_slices_share_the_calls_of_the_run_and_are_corrected(inside, data):
-    body = json.loads(inside(*RUN, "--by", "true", "--json").stdout)
+def test_slices_share_the_calls_of_the_run_and_are_corrected(tallystick, data):
+    body = json.loads(tallystick(*RUN, "--by", "true", "--json").stdout)
     slices = {part["slice"]: part for part in body["slices"]}
     assert list(slices) == ["five", "four", "six"]
     assert sum(part["calls"] for part in slices.values()) == 150
     assert slices["four"]["accuracy_change"]["estimate"] < 0
     assert slices["six"]["accuracy_change"]["estimate"] == 0
-    text = inside(*RUN, "--by", "true").stdout
+    text = tallystick(*RUN, "--by", "true").stdout
     assert "By slice:" in text
     assert "four: The API changed" in text
 
 
-def test_a_slice_that_cannot_be_made_is_refused_before_anything_is_asked(inside, data):
-    done = inside(*RUN, "--by", "country", "--journal", "j")
+def test_a_slice_that_cannot_be_made_is_refused_before_anything_is_asked(tallystick, data):
+    done = tallystick(*RUN, "--by", "country", "--journal", "j")
     assert done.returncode == 1
     assert "data.csv has no column 'country' (columns: 'id', 'true', 'old'" in done.stderr
     # the column of items has a role already, and a table may be sliced by it all the same
     assert (
         "400 different values, and at most 200 slices"
-        in inside(*RUN, "--by", "id", "--journal", "j").stderr
+        in tallystick(*RUN, "--by", "id", "--journal", "j").stderr
     )
     assert not (data / "j").exists()
 
@@ -136,12 +131,12 @@ def spelled(path, truth, old, new):
     return "shift --data spelled.csv --truth true --item id --old old --budget 40".split()
 
 
-def test_a_label_in_two_spellings_is_refused_and_read_as_one_when_coerced(inside, tmp_path):
+def test_a_label_in_two_spellings_is_refused_and_read_as_one_when_coerced(tallystick, tmp_path):
     command = spelled(tmp_path, ("1", "2"), ("01", "02"), ("1", "2"))
-    refused = inside(*command, "--api", "replay:new", "--json")
+    refused = tallystick(*command, "--api", "replay:new", "--json")
     assert refused.returncode != 0
     assert "--coerce" in refused.stderr
-    body = json.loads(inside(*command, "--api", "replay:new", "--json", "--coerce").stdout)
+    body = json.loads(tallystick(*command, "--api", "replay:new", "--json", "--coerce").stdout)
     assert len(body["labels"]) == 2
     assert (body["accuracy_change"]["estimate"], body["flip_rate"]["estimate"]) == (0, 0)
 
@@ -149,13 +144,13 @@ def test_a_label_in_two_spellings_is_refused_and_read_as_one_when_coerced(inside
 @pytest.mark.parametrize(
     ("old", "new"), [(("1", "2"), ("01", "2.0")), (("1", "2"), ("1.0", "2.0"))]
 )
-def test_an_api_that_spells_a_number_in_another_way_is_read(inside, tmp_path, old, new):
+def test_an_api_that_spells_a_number_in_another_way_is_read(tallystick, tmp_path, old, new):
     command = spelled(tmp_path, ("1", "2"), old, new)
-    body = json.loads(inside(*command, "--api", "replay:new", "--json").stdout)
+    body = json.loads(tallystick(*command, "--api", "replay:new", "--json").stdout)
     assert (body["accuracy_change"]["estimate"], body["flip_rate"]["estimate"]) == (0, 0)
 
 
-def test_an_old_file_whose_column_has_the_name_of_the_truth_is_coerced_too(inside, tmp_path):
+def test_an_old_file_whose_column_has_the_name_of_the_truth_is_coerced_too(tallystick, tmp_path):
     command = spelled(tmp_path, ("1", "2"), ("", ""), ("1", "2"))
     (tmp_path / "old.csv").write_text(
         "\n".join(["id,true", *(f"{n},0{n % 2 + 1}" for n in range(60))]) + "\n"
@@ -170,8 +165,8 @@ def test_an_old_file_whose_column_has_the_name_of_the_truth_is_coerced_too(insid
         "replay:new",
         "--json",
     ]
-    assert "--coerce" in inside(*command).stderr
-    body = json.loads(inside(*command, "--coerce").stdout)
+    assert "--coerce" in tallystick(*command).stderr
+    body = json.loads(tallystick(*command, "--coerce").stdout)
     assert (body["labels"], body["flip_rate"]["estimate"]) == (["1", "2"], 0)
 
 
@@ -190,15 +185,15 @@ def test_an_old_file_whose_column_has_the_name_of_the_truth_is_coerced_too(insid
     ],
 )
 def test_what_can_be_known_to_be_wrong_is_refused_before_a_call_is_paid_for(
-    inside, data, options, told
+    tallystick, data, options, told
 ):
-    done = inside(*RUN, "--journal", "j", *options)
+    done = tallystick(*RUN, "--journal", "j", *options)
     assert done.returncode not in (0, 10, 11)
     assert told in done.stderr
     assert not (data / "j").exists()
 
 
-def test_cells_that_are_not_a_number_make_one_blank_slice(inside, tmp_path):
+def test_cells_that_are_not_a_number_make_one_blank_slice(tallystick, tmp_path):
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -213,41 +208,41 @@ def test_cells_that_are_not_a_number_make_one_blank_slice(inside, tmp_path):
     }
     pq.write_table(pa.table(columns), tmp_path / "parts.parquet")
     command = "shift --data parts.parquet --truth true --old old --item id".split()
-    done = inside(*command, "--api", "replay:new", "--budget", "50", "--by", "part", "--json")
+    done = tallystick(*command, "--api", "replay:new", "--budget", "50", "--by", "part", "--json")
     assert done.returncode == 0, done.stderr
     assert [one["slice"] for one in json.loads(done.stdout)["slices"]] == [0.5, None]
 
 
-def test_the_input_is_a_plain_argument_or_the_option_data(inside, data):
-    plain = inside("shift", "data.csv", *RUN[3:], "--json")
-    named = inside(*RUN, "--json")
+def test_the_input_is_a_plain_argument_or_the_option_data(tallystick, data):
+    plain = tallystick("shift", "data.csv", *RUN[3:], "--json")
+    named = tallystick(*RUN, "--json")
     assert plain.returncode == 0, plain.stderr
     assert plain.stdout == named.stdout
-    missing = inside("shift", *RUN[3:])
+    missing = tallystick("shift", *RUN[3:])
     assert missing.returncode == 2
     assert "--data" in missing.stderr
 
 
-def test_several_gates_leave_with_the_worst_code(inside, data):
+def test_several_gates_leave_with_the_worst_code(tallystick, data):
     gates = ("--gate", "accuracy_change >= -50%", "--gate", "accuracy_change >= 50%")
-    assert inside(*RUN, *gates).returncode == 10
-    body = json.loads(inside(*RUN, *gates, "--json").stdout)
+    assert tallystick(*RUN, *gates).returncode == 10
+    body = json.loads(tallystick(*RUN, *gates, "--json").stdout)
     assert [gate["passed"] for gate in body["gates"]] == [True, False]
 
 
-def test_a_journal_of_a_baseline_is_taken_as_the_old_answers(inside, data):
+def test_a_journal_of_a_baseline_is_taken_as_the_old_answers(tallystick, data):
     """Its answers are read anew: it keeps no labels of its own."""
     first = ("shift", "baseline", "data.csv", "--truth", "true", "--item", "id", "--as", "spring")
     kept = ("--journal", "spring.journal", "-o", "out.csv")
-    assert inside(*first, "--api", "replay:new", *kept).returncode == 0
-    done = inside(*RUN, "--since", "spring.journal", "--json")
+    assert tallystick(*first, "--api", "replay:new", *kept).returncode == 0
+    done = tallystick(*RUN, "--since", "spring.journal", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["flip_rate"]["estimate"] == 0
 
 
-def test_old_columns_of_two_versions_are_no_repeats(inside, data):
-    done = inside(*RUN, "--old-draws", "new")
+def test_old_columns_of_two_versions_are_no_repeats(tallystick, data):
+    done = tallystick(*RUN, "--old-draws", "new")
     assert done.returncode == 1
     assert "new is not a repeat of old" in done.stderr
-    twice = inside(*RUN, "--old", "new")
+    twice = tallystick(*RUN, "--old", "new")
     assert "takes one value" in twice.stderr

@@ -1,13 +1,6 @@
 import csv
 import json
 
-import pytest
-
-
-@pytest.fixture
-def tallystick(in_process):
-    return in_process
-
 
 def test_patterns_that_are_not_shown_are_counted(tallystick):
     table = "a,b\n" + "".join(f"{i},{i % 2}\n" for i in range(31))

@@ -1,4 +1,4 @@
-"""The page of a session: pairs side by side, Markdown without tags, answers that are corrected."""
+"""The page of a session: locked down and blind, pairs side by side, answers that are corrected."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ pytest.importorskip("starlette", reason="the extra serve is not installed")
 from starlette.testclient import TestClient
 
 from tallystick.serve.label_page import label_app
+from tests.label.conftest import JUDGES
 
 
 def _page(work):
@@ -27,6 +28,8 @@ def test_an_answer_is_listed_shown_again_and_replaced(start):
             page.post("/r/k", data={"ask": str(ask), "answer": "0"})
         listed = page.get("/r/k").text
         assert "My answers" in listed
+        assert 'id="estimate"' not in listed  # only if it is asked for
+        assert 'id="estimate"' in page.get("/r/k?estimate=1").text
         assert 'href="?ask=2"' in listed
         again = page.get("/r/k?ask=2").text
         assert "You answered “fail”" in again
@@ -35,6 +38,42 @@ def test_an_answer_is_listed_shown_again_and_replaced(start):
         assert work.session.labels(1) == ("fail",)
         page.post("/r/k", data={"ask": "1", "answer": "1", "correct": "1"})
         assert work.session.labels(1) == ("pass",)
+
+
+def test_the_page_is_locked_down_and_blind(start):
+    with start() as work:
+        page = _page(work)
+        answer = page.get("/r/k")
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert not [name for name in (*JUDGES, " % [") if name in answer.text]
+        assert page.get("/r/guess").status_code == 404
+        assert page.get("/r/k", headers={"host": "evil.example:80"}).status_code == 400
+        strange = {"origin": "http://evil.example"}
+        assert page.post("/r/k", data={"answer": "0"}, headers=strange).status_code == 403
+        assert page.post("/r/k", data={"note": "x" * 70_000}).status_code == 413
+        assert not work.session.answers
+
+
+def test_a_form_sent_twice_counts_once_and_undo_takes_it_back(start):
+    with start() as work:
+        page = _page(work)
+        ask = int(re.search(r'name="ask" value="(-?\d+)"', page.get("/r/k").text)[1])
+        for _ in range(3):
+            sent = {"ask": str(ask), "answer": "1", "seconds": "2.5", "note": "hm"}
+            answer = page.post("/r/k", data=sent, follow_redirects=False)
+            assert answer.status_code == 303
+        assert len(work.session.answers) == 1
+        assert work.session.answers[ask, "1"].note == "hm"
+        assert work.session.answers[ask, "1"].seconds == 2.5
+        assert "Undo “pass”" in page.get("/r/k").text
+        page.post("/r/k", data={"ask": str(ask), "answer": "undo"})
+        assert not work.session.answers
+        wrong = page.post("/r/k", data={"ask": str(ask), "answer": "77"})
+        assert wrong.status_code == 409
+        assert "Not saved" in wrong.text
 
 
 def test_the_outputs_of_an_item_stand_side_by_side(tmp_path):

@@ -218,24 +218,6 @@ def test_late_votes_never_change_what_the_test_saw(
 
 
 @pytest.mark.usefixtures("here")
-def test_votes_that_come_within_the_settle_time_are_seen(
-    service: Service, web: Web, clock: Clock
-) -> None:
-    made(web)
-    columns = votes(500)
-    late = {"bob": columns.pop("bob")}
-    posted(web, columns)  # type: ignore[arg-type]
-    service.jobs.plan()
-    clock.now += SETTLE / 2
-    service.jobs.run_due()
-    assert web.get("/v1/streams/s/windows").json()["windows"][0]["closed"] is None
-    posted(web, late)  # type: ignore[arg-type]
-    settle(service, clock)
-    [window] = web.get("/v1/streams/s/windows").json()["windows"]
-    assert {judge["name"] for judge in window["result"]["judges"]} == {"ann", "bob", "eve"}
-
-
-@pytest.mark.usefixtures("here")
 def test_a_silent_judge_and_a_new_spelling_are_told(
     service: Service, web: Web, clock: Clock
 ) -> None:

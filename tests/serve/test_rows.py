@@ -10,14 +10,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from tallystick.serve.answer import answer_stream, arrow_rows, counted_rows
+from tallystick.serve.answer import answer_stream, counted_rows
 from tallystick.serve.auth import Span
 from tallystick.serve.jobs import Service
 from tallystick.serve.queue import population
 from tallystick.serve.results import call_of, counts_suffice, offered
 from tallystick.serve.rows import StreamBook, label_rows, pieces
 from tallystick.serve.streams import find_stream
-from tallystick.table import Tally
 from tests.serve.equal import post
 from tests.serve.web import Web
 
@@ -145,16 +144,6 @@ def test_labels_on_one_block_are_warned_of(web: Web, service: Service) -> None:
     assert any("are on rows 11 to 30 of 100" in one for one in result.warnings)
     silent = answer_stream(service.store, "qa", "judge", {"missing": ["x"]}, Span()).result
     assert silent is None or not any("are on rows" in one for one in silent.warnings)
-
-
-def test_the_kept_counts_are_the_tally_of_the_rows(web: Web, service: Service) -> None:
-    post(web, "qa", 8)
-    with service.store.snapshot() as reader:
-        book = StreamBook(reader, find_stream(reader, "qa"))
-        kept = counted_rows(book).tally
-        table = arrow_rows(book)
-    assert kept.n == table.num_rows
-    assert kept == Tally.of(table, columns=list(kept.names))
 
 
 def test_counts_answer_votes_and_rows_answer_the_rest(web: Web, service: Service) -> None:

@@ -1,5 +1,3 @@
-import csv
-import json
 import random
 
 import pytest
@@ -17,42 +15,6 @@ NEW = [
 ]
 TABLE = {"id": [f"i{n}" for n in range(400)], "true": TRUE, "old": OLD, "new": NEW}
 ROLES = {"truth": "true", "old": "old", "item": "id"}
-
-
-def sources(path):
-    """The same table in every form that comes in through the door."""
-    import duckdb
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    arrow = pa.table(TABLE)
-    pq.write_table(arrow, path / "t.parquet")
-    with (path / "t.csv").open("w", newline="", encoding="utf-8") as stream:
-        out = csv.writer(stream)
-        out.writerow(TABLE)
-        out.writerows(zip(*TABLE.values(), strict=True))
-    rows = [dict(zip(TABLE, row, strict=True)) for row in zip(*TABLE.values(), strict=True)]
-    (path / "t.ndjson").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    yield "dict", TABLE
-    yield "arrow", arrow
-    yield "pandas", pd.DataFrame(TABLE)
-    yield "polars", pl.DataFrame(TABLE)
-    yield "lazy polars", pl.LazyFrame(TABLE)
-    yield "duckdb", duckdb.from_arrow(arrow)
-    for name in ("t.parquet", "t.csv", "t.ndjson"):
-        yield name, path / name
-
-
-def test_every_source_gives_the_same_answer(tmp_path):
-    asked, compared = {}, {}
-    for name, source in sources(tmp_path):
-        asked[name] = shift(source, **ROLES, api="replay:new", budget=150).to_dict()
-        compared[name] = shift(source, **ROLES, new="new").to_dict()
-    assert len(asked) == 9
-    assert all(one == asked["dict"] for one in asked.values())
-    assert all(one == compared["dict"] for one in compared.values())
 
 
 def test_a_column_of_new_answers_of_a_deterministic_api_leaves_no_doubt():

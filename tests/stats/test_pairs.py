@@ -283,6 +283,7 @@ def test_the_three_sizes_of_the_errata():
     assert pw.unpaired_items(0.02, 0.7) == 8241
 
 
+@settings(max_examples=25)
 @given(pairs(0.02), st.floats(0.5, 0.99))
 def test_the_detectable_difference_inverts_the_items(pair, power):
     n = pw.paired_items(*pair, power=power)
@@ -306,7 +307,7 @@ def test_the_exact_power_equals_the_sum_over_all_tables(n, pair, alpha):
     assert found == pytest.approx(total, abs=1e-10)
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(pairs(0.05), st.floats(0.6, 0.95))
 def test_exact_items_keep_the_power_from_there_on(pair, power):
     n = pw.exact_paired_items(*pair, power=power)

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any
 
 import click
 
@@ -112,27 +111,15 @@ def _of_capability(name: str) -> click.Command:
     return click.Group(name, commands=commands, help=GROUPS[name], context_settings=_HELP)
 
 
-def _version(ctx: click.Context, param: click.Parameter, value: Any) -> None:
-    if value:
-        click.echo(tallystick.__version__)
-        ctx.exit()
-
-
-app = _Verbs(
-    name="tallystick",
-    help="How good your systems, models, judges and APIs are when labels are scarce, and how sure"
-    " that is.",
-    context_settings=_HELP,
-    params=[
-        click.Option(
-            ["--version"],
-            is_flag=True,
-            is_eager=True,
-            expose_value=False,
-            callback=_version,
-            help="Print the version and exit.",
-        ),
-    ],
+app = click.version_option(
+    tallystick.__version__, message="%(version)s", help="Print the version and exit."
+)(
+    _Verbs(
+        name="tallystick",
+        help="How good your systems, models, judges and APIs are when labels are scarce, and how"
+        " sure that is.",
+        context_settings=_HELP,
+    )
 )
 """The command line."""
 
@@ -153,8 +140,9 @@ def working(what: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    from rich.console import Console
-
-    # The line is gone before anything else is written, an error message included.
-    with Console(stderr=True).status(f"{what} …"):
+    sys.stderr.write(f"{what} …")
+    sys.stderr.flush()
+    try:
         yield
+    finally:  # the line is gone before anything else is written, an error message included
+        sys.stderr.write("\r\x1b[K")

@@ -356,8 +356,6 @@ def check_outputs(outputs: Mapping[str, Path], inputs: Iterable[str | Path]) -> 
         for before, other in seen:
             if _same(path, other):
                 raise InputError(f"{before} and {flag} both name {path}: name two files")
-        if path.exists() and not path.is_file():
-            raise InputError(f"{flag} {path} is not a regular file: name another one")
         _check_place(flag, path)
         seen.append((flag, path))
 
@@ -385,7 +383,9 @@ def _same(one: Path, other: Path) -> bool:
 def _check_place(flag: str, path: Path) -> None:
     """Refuse a file that cannot be written: the answer may cost money."""
     reason = None
-    if not path.parent.is_dir():
+    if path.exists() and not path.is_file():
+        reason = "it is not a regular file"
+    elif not path.parent.is_dir():
         reason = "its folder does not exist"
     elif not os.access(path if path.exists() else path.parent, os.W_OK):
         reason = "it may not be written"

@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -192,14 +192,12 @@ audit = Verb(
 # ``tallystick doctor``: versions, engines found, what is missing and how to get it.
 
 
-_NEEDED = (
-    *("numpy", "scipy", "pyarrow", "duckdb", "narwhals", "click", "rich", "jinja2", "httpx"),
-    "stamina",
-)
-_OPTIONAL = {"pyspark": "spark", "resvg-py": "png"} | {
-    name: name for name in ("dask", "pandas", "polars", "torch")
-}
-"""Package to the extra that brings it."""
+def _requirements() -> Iterator[tuple[str, str]]:
+    """Yield each package that is used, with the extra that brings it; none for a needed one."""
+    for one in metadata.requires("tallystick") or ():
+        name, extra = re.match(r"[\w.-]+", one), re.search(r"extra == '(\w+)'", one)
+        if name is not None:
+            yield name[0], extra[1] if extra else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,19 +226,24 @@ class DoctorResult(Result):
 
 def examine() -> DoctorResult:
     """Look at this installation without loading anything heavy."""
-    ways = {name: f"pip install {name}" for name in _NEEDED}
-    ways |= {name: f"pip install 'tallystick[{extra}]'" for name, extra in _OPTIONAL.items()}
     parts = [
-        {"name": name, "version": _version(name), "required": name in _NEEDED, "remedy": way}
-        for name, way in ways.items()
+        {
+            "name": name,
+            "version": _version(name),
+            "required": not extra,
+            "remedy": f"pip install 'tallystick[{extra}]'" if extra else f"pip install {name}",
+        }
+        for name, extra in _requirements()
     ]
     if _version("pyspark") is not None:
         java = "found" if shutil.which("java") else None
         way = "install a Java 17 runtime"
         parts.append({"name": "java", "version": java, "required": False, "remedy": way})
-    lacking = [str(part["name"]) for part in parts if part["version"] is None]
-    broken = [name for name in lacking if name in _NEEDED]
-    optional = f"; optional parts missing: {', '.join(lacking)}" if lacking else ""
+    lacking = [part for part in parts if part["version"] is None]
+    broken = [str(part["name"]) for part in lacking if part["required"]]
+    optional = (
+        f"; optional parts missing: {', '.join(str(p['name']) for p in lacking)}" if lacking else ""
+    )
     verdict = f"Tallystick is ready{optional}."
     if broken:
         verdict = f"Tallystick cannot work here: {', '.join(broken)} missing."

@@ -295,7 +295,8 @@ _FORMS = (("pass", "passes", "passed"), ("fail", "fails", "failed"))
 _WRAP = r"[\s*_`\"'“”‘’«(\[{$]*"
 ANSWER_WORDS = (
     r"answer|verdict|label|rating|score|classification|category|class|sentiment|grade|decision"
-    r"|result|choice|judge?ment|winner|option|prediction|preference|vote|intent|gewinner|ganadora?|gagnant|vencedora?"
+    r"|result|choice|judge?ment|winner|option|prediction|preference|vote|intent"
+    r"|gewinner|ganadora?|gagnant|vencedora?"
     # Chinese, Hindi, Spanish, French, Arabic, Bengali, Portuguese, Russian, Urdu, Indonesian,
     # German, Japanese
     r"|答案|结论|標籤|标签|判断|答え|正解|回答|उत्तर|जवाब|respuesta|veredicto|etiqueta|réponse|étiquette"
@@ -304,7 +305,10 @@ ANSWER_WORDS = (
 """Words for the answer itself."""
 
 # Words that are it only before a colon: "the conclusion is positive" may speak of a text.
-_TITLE = rf"{ANSWER_WORDS}|preferred|priority|severity|relation|topic|stance|level|outcome|overall|evaluation|assessment|conclusion|response|final"
+_TITLE = (
+    rf"{ANSWER_WORDS}|preferred|priority|severity|relation|topic|stance|level|outcome"
+    r"|overall|evaluation|assessment|conclusion|response|final"
+)
 _BEFORE_NOUN = (
     r"the|my|our|so|and|thus|hence|therefore|then|final|overall"
     r"|correct|right|best|better|short|total|preferred"

@@ -4,11 +4,12 @@ estimate, and rates are in per cent. Terminal, page, notebook and Markdown write
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise, zip_longest
+from textwrap import wrap
 from typing import Any
 
 from tallystick.report.svg import element
@@ -64,27 +65,50 @@ class Grid:
     promise: str = ""
 
     def lines(self, width: int = 10_000) -> list[str]:
-        """Return the table as lines of text; one that does not fit *width* drops no column."""
-        cells = [list(self.names), *(list(map(str, row)) for row in self.rows)]
+        """Return the table as lines of text; where it is too wide its heads break before its words,
+        and no number does.
+        """
+        table = [[[name] for name in self.names], *([[str(cell)] for cell in r] for r in self.rows)]
+        gap = "   " if _across(table, 3) <= width else "  "
+        if _across(table, 2) > width:
+            table[0] = [name.split() or [""] for name in self.names]
+        words = [j for j, number in enumerate(self.numeric) if not number]
+        if (over := _across(table, 2) - width) > 0 and words:
+            widest = max(words, key=lambda j: _widths(table)[j])
+            room = max(8, _widths(table)[widest] - over)
+            for row in table[1:]:
+                row[widest] = wrap(row[widest][0], room) or [""]
+
         # An estimate with its interval starts with the estimate, so such a column is set to the
         # left: the estimates then line up.
         right = [
             number and not any(row[j].under for row in self.rows)
             for j, number in enumerate(self.numeric)
         ]
-        widths = [max(len(line[j]) for line in cells) for j in range(len(self.names))]
-        gap = "   " if sum(widths) + 3 * len(widths) - 3 <= width else "  "
+        widths = _widths(table)
         return [
             gap.join(
-                cell.rjust(size) if to_right else cell.ljust(size)
-                for cell, size, to_right in zip(line, widths, right, strict=True)
+                f"{text:>{size}}" if to_right else f"{text:<{size}}"
+                for text, size, to_right in zip(texts, widths, right, strict=True)
             ).rstrip()
-            for line in cells
+            for row in table
+            for texts in zip_longest(*row, fillvalue="")
         ]
 
     def text(self) -> str:
         """Return the table as plain text."""
         return "\n".join(self.lines())
+
+
+def _widths(table: Sequence[Sequence[Sequence[str]]]) -> list[int]:
+    """Return the width of each column of a table whose cells are lines."""
+    return [
+        max(len(line) for cell in column for line in cell) for column in zip(*table, strict=True)
+    ]
+
+
+def _across(table: Sequence[Sequence[Sequence[str]]], gap: int) -> int:
+    return sum(_widths(table)) + gap * (len(table[0]) - 1)
 
 
 def grid(
@@ -140,7 +164,7 @@ def grid(
 def _joined(names: Sequence[str], columns: Mapping[str, Sequence[Any]]) -> dict[str, str]:
     """Return the interval column that belongs to each column of estimates."""
     found = {}
-    for name, after in itertools.pairwise(names):
+    for name, after in pairwise(names):
         ends = [cell for cell in columns[after] if _known(cell)]
         numbers = [cell for cell in columns[name] if _known(cell)]
         if (

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from io import StringIO
+from shutil import get_terminal_size
 from textwrap import wrap
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from tallystick.report.grid import Grid, grid
-from tallystick.results import Result, harmless, slice_lines
+from tallystick.results import Figure, Result, harmless, slice_lines
+
+if TYPE_CHECKING:
+    from tallystick.report.svg import Tick, Track
 
 MOST_ROWS = 40
 MOST_BELOW = 15
@@ -21,20 +27,48 @@ PIPE_WIDTH = 100
 
 _ON_THE_LINE = "Details: --html report.html · --items-out items.csv · --json"
 _IN_PYTHON = "Details: .to_html(path) · .to_pandas() · .to_dict() · .plot()"
+_STYLES = {"bold": "1", "dim": "2", "yellow": "33"}
 
 
-class _Pen(Protocol):
-    """Whatever can write a line and a table; signs in it that steer a terminal are spelled out."""
+@dataclass(frozen=True)
+class _Pen:
+    """Writes lines and tables; signs in them that steer a terminal are spelled out.
 
-    way_on: str
-    """Where to read on, as the last line."""
+    Parameters
+    ----------
+    stream, width
+        Where to, and how many columns there are.
+    way_on
+        Where to read on, as the last line.
+    colour
+        Whether styles are shown.
+    """
 
-    @property
-    def width(self) -> int: ...
+    stream: TextIO
+    width: int = PIPE_WIDTH
+    way_on: str = _ON_THE_LINE
+    colour: bool = False
 
-    def say(self, text: str, style: str = "") -> None: ...
+    def say(self, text: str, style: str = "") -> None:
+        line = harmless(text)
+        if self.colour and style:
+            line = f"\x1b[{_STYLES[style]}m{line}\x1b[0m"
+        self.stream.write(f"{line}\n")
 
-    def draw(self, table: Grid) -> None: ...
+    def draw(self, table: Grid, figures: Sequence[Figure] = ()) -> None:
+        lines = table.lines(self.width) if self.stream.isatty() else table.lines()
+        lines = pictured(lines, table, figures, self.width)
+        self.stream.write("\n".join([*lines, ""]))
+
+
+def _pen_of(stream: TextIO) -> _Pen:
+    """Return the pen for a pipe, or for a terminal, with colour unless NO_COLOR is set."""
+    if not stream.isatty():
+        return _Pen(stream)
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    old_windows = os.name == "nt" and "WT_SESSION" not in os.environ
+    columns = get_terminal_size().columns
+    return _Pen(stream, width=columns, colour=not plain and not old_windows)
 
 
 def show(result: Result, *, stream: TextIO | None = None) -> None:
@@ -43,8 +77,7 @@ def show(result: Result, *, stream: TextIO | None = None) -> None:
     Both print the same text. A pipe gets every row, a terminal the first ones.
     """
     target = stream if stream is not None else sys.stdout
-    terminal = target.isatty()
-    pen: _Pen = _Terminal(target) if terminal else _Pipe(target)
+    pen, terminal = _pen_of(target), target.isatty()
     for line in result.read_line():
         _wrapped(pen, line, "dim", hanging="  ")
     _write(result, pen, MOST_ROWS if terminal else sys.maxsize)
@@ -53,7 +86,7 @@ def show(result: Result, *, stream: TextIO | None = None) -> None:
 def text_of(result: Result) -> str:
     """Return *result* as ``print`` shows it: what a terminal shows, for somebody in Python."""
     stream = StringIO()
-    _write(result, _Pipe(stream, way_on=_IN_PYTHON), MOST_ROWS)
+    _write(result, _Pen(stream, way_on=_IN_PYTHON), MOST_ROWS)
     return stream.getvalue().rstrip("\n")
 
 
@@ -120,7 +153,7 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
         promise = promise or table.promise
         if table.rows:
             pen.say("")
-            pen.draw(table)
+            pen.draw(table, section.figures or (() if place else result.figures()[:1]))
             if table.total > len(table.rows):
                 pen.say(f"… the first {len(table.rows)} of {table.total:,} rows", "dim")
     pen.say("")
@@ -138,67 +171,74 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
         pen.say(pen.way_on, "dim")
 
 
+# A table with a picture: the forest of a page, one character high.
+
+PICTURED = 80
+"""Below this many columns the picture is left out, and the numbers stay."""
+_NARROWEST, _WIDEST = 20, 50
+"""A picture with fewer columns than this shows nothing; one with more shows nothing more."""
+_SIGNS = {"ring": "○", "ring off": "○", "dot": "●", "dot open": "◐"}
+_ORDER = {look: place for place, look in enumerate(("zero", "bar", *_SIGNS))}
+"""What is drawn later stands on top."""
+
+
+def pictured(
+    lines: list[str], table: Grid, figures: Sequence[Figure], width: int = PIPE_WIDTH
+) -> list[str]:
+    """Return the lines of a table, each with its interval drawn beside it where there is room.
+
+    Only a forest with one row per name of the table is drawn, and a table with one line per row.
+    """
+    names = [row[0].text for row in table.rows]
+    room = min(_WIDEST, width - max(map(len, lines)) - 3)
+    forests = [figure for figure in figures[:1] if figure.kind == "forest"]
+    if not forests or width < PICTURED or room < _NARROWEST or len(lines) != len(names) + 1:
+        return lines
+    from tallystick.report.kinds import forest  # an answer without a picture does without it
+
+    drawn = forest(forests[0])
+    tracks = {track.name: track for track in drawn.tracks}
+    if len(tracks) < len(drawn.tracks) or not {*names} <= {*tracks}:
+        return lines
+    ring = forests[0].roles.get("mark")
+    key = f"○ {forests[0].labels.get('mark', ring)}" if ring else ""
+    beside = [key, *(_track(tracks[name], room) for name in names), _scale(drawn.ticks, room)]
+    text = max(map(len, lines))
+    both = zip([*lines, ""], beside, strict=True)
+    return [f"{line:<{text}}   {one}".rstrip() for line, one in both]
+
+
+def _track(track: Track, room: int) -> str:
+    """Draw one row in *room* characters: zero, then the interval, then ring and dot on top."""
+    signs = [" "] * room
+    for mark in sorted(track.marks, key=lambda mark: _ORDER.get(mark.look, -1)):
+        places = [round(share * (room - 1)) for share, _ in mark.points]
+        if mark.look == "zero":
+            signs[places[0]] = "│"
+        elif mark.look == "bar":
+            for place in range(places[0], places[1] + 1):
+                signs[place] = "┿" if signs[place] == "│" else "━"
+        elif mark.look in _SIGNS:
+            signs[places[0]] = _SIGNS[mark.look]
+    return "".join(signs)
+
+
+def _scale(ticks: Sequence[Tick], room: int) -> str:
+    """Return the numbers of an axis as text below the picture, those that have room."""
+    signs = [" "] * room
+    ends = (ticks[0], ticks[-1], *ticks[1:-1])
+    for tick in ends:
+        start = round(tick.place * (room - 1)) - len(tick.text) // 2
+        start = min(max(0, start), room - len(tick.text))
+        if not "".join(signs[max(0, start - 2) : start + len(tick.text) + 2]).strip():
+            signs[start : start + len(tick.text)] = tick.text
+    return "".join(signs)
+
+
 def _wrapped(pen: _Pen, text: str, style: str, *, hanging: str = "") -> None:
     """Say one paragraph in lines that fit."""
     for line in wrap(text, min(pen.width, PIPE_WIDTH), subsequent_indent=hanging):
         pen.say(line, style)
-
-
-class _Pipe:
-    def __init__(self, stream: TextIO, *, way_on: str = _ON_THE_LINE) -> None:
-        self._stream, self.way_on = stream, way_on
-
-    @property
-    def width(self) -> int:
-        return PIPE_WIDTH
-
-    def say(self, text: str, style: str = "") -> None:
-        del style
-        self._stream.write(f"{harmless(text)}\n")
-
-    def draw(self, table: Grid) -> None:
-        self._stream.write(f"{table.text()}\n")
-
-
-class _Terminal:
-    way_on = _ON_THE_LINE
-
-    def __init__(self, stream: TextIO) -> None:
-        from rich.console import Console
-
-        self._console = Console(file=stream, highlight=False)
-
-    @property
-    def width(self) -> int:
-        return self._console.width
-
-    def say(self, text: str, style: str = "") -> None:
-        self._console.print(harmless(text), style=style or None, markup=False)
-
-    def draw(self, table: Grid) -> None:
-        from rich.table import Table
-        from rich.text import Text
-
-        drawn = Table(box=None, header_style="dim", pad_edge=False)
-        wide = _width(table) > self._console.width
-        for name, right in zip(table.names, table.numeric, strict=True):
-            # heads break before any number does
-            head = Text("\n".join(name.split()) if wide else name)
-            drawn.add_column(head, overflow="fold", justify="right" if right else "left")
-        for row in table.rows:
-            drawn.add_row(*(Text(str(cell)) for cell in row))
-        self._console.print(drawn)
-
-
-def _width(table: Grid) -> int:
-    """Return how wide a table is if nothing is broken."""
-    return (
-        sum(
-            2 + max(len(str(cell)) for cell in cells)
-            for cells in zip(table.names, *table.rows, strict=True)
-        )
-        - 2
-    )
 
 
 # What the words of an answer mean: one list for ``explain``, for pages and for the documentation.

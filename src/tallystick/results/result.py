@@ -276,7 +276,7 @@ class Result:
         if not self.assumptions:
             return ""
         first, more = self.assumptions[0], len(self.assumptions) - 1
-        word = {1: "One", 2: "Two", 3: "Three"}.get(more, str(more))
+        word = number_word(more).capitalize()
         rest = "assumption is" if more == 1 else "assumptions are"
         return f"Rests on: {first}." + (
             f" {word} more {rest} on the page (--html)." if more else ""

@@ -39,7 +39,7 @@ def coded_votes(data: Data, columns: Sequence[str]) -> RowPatterns:
     """
     truth = [data.roles.truth] if data.roles.truth is not None else []
     seen = data.label_patterns(*columns, *truth)
-    given = [_typed(label, seen.labels) for label in data.rules.labels]
+    given = [typed(label, seen.labels) for label in data.rules.labels]
     words = [label for label in seen.labels if not is_never_true(label)]
     classes = in_order([*words, *given])
     if len(classes) < 2:
@@ -85,8 +85,8 @@ def pass_code(classes: Sequence[Label], positive: Label | None) -> int:
     raise InputError(f"which share is asked for? Name one of {', '.join(words[:12])} (--positive)")
 
 
-def _typed(label: Label, seen: Sequence[Label]) -> Label:
-    """Return a label that the caller wrote as text, as the column writes it."""
+def typed(label: Label, seen: Sequence[Label]) -> Label:
+    """Return a label that the caller wrote as text, as columns write it that show *seen*."""
     for one in seen:
         if str(one) == str(label):
             return one

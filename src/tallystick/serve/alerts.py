@@ -109,19 +109,17 @@ def raise_alert(transaction: Transaction, note: AlertNote, *, now: float) -> int
 
 
 def amend_alert(
-    transaction: Transaction, ident: int, note: AlertNote, *, now: float, send: bool
+    transaction: Transaction, ident: int, *, send: bool, now: float, detail: Any, **texts: str
 ) -> None:
     """Put what is known now in the place of an earlier alarm: one event stays one alarm.
 
     It keeps its id and its time. With *send* people hear of it: it counts as unseen again.
     """
-    detail = json.dumps(note.detail, allow_nan=False, default=str)
-    transaction.run(
-        "update alert set what = ?, proves = ?, does_not_prove = ?, detail = ? where id = ?",
-        (note.what, note.proves, note.does_not_prove, detail, ident),
-    )
-    if send and not note.muted:
-        transaction.run("update alert set seen = null, seen_by = null where id = ?", (ident,))
+    texts["detail"] = json.dumps(detail, allow_nan=False, default=str)
+    changed = ", ".join(f"{name} = ?" for name in texts)
+    sql = f"update alert set {changed}{', seen = null, seen_by = null' * send} where id = ?"
+    transaction.run(sql, (*texts.values(), ident))
+    if send:
         _queue(transaction, ident, now=now)
 
 

@@ -23,10 +23,18 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 import tallystick
-from tallystick.errors import FileError, InputError, MissingExtra
-from tallystick.serve.auth import HttpProblem, ProblemBody, Role, is_loopback, make_key
-from tallystick.serve.database import Reader, Store, Transaction
+from tallystick.errors import FileError, InputError
+from tallystick.serve.auth import (
+    HttpProblem,
+    ProblemBody,
+    Role,
+    connection_of,
+    is_loopback,
+    make_key,
+)
+from tallystick.serve.database import Reader, Store, Transaction, open_store
 from tallystick.serve.jobs import JOBS, Config, Service
+from tallystick.serve.posted import export_watches
 from tallystick.serve.routes import (
     TABLE,
     Incoming,
@@ -135,12 +143,6 @@ def address_of(folder: Path, db: str | None) -> str:
 
 def start_service(config: Config, address: str) -> Service:
     """Open the store and make the service."""
-    try:
-        from tallystick.serve.auth import connection_of  # noqa: F401
-        from tallystick.serve.database import open_store
-        from tallystick.serve.posted import export_watches
-    except ImportError as error:
-        raise MissingExtra(error.name or "starlette", "serve") from error
     with contextlib.ExitStack() as held:
         if "://" not in address:
             held.enter_context(alone(Path(address).parent))
@@ -210,7 +212,6 @@ def serve_forever(service: Service, *, say: Callable[[str], None]) -> None:
     """Serve until interrupted; every record that was accepted is on the disk."""
     import uvicorn
 
-    from tallystick.serve.auth import connection_of
     from tallystick.serve.pages.site import start_link
 
     config = service.config

@@ -165,6 +165,8 @@ _FORWARDED = (
 )
 """How the headers begin that proxies add."""
 
+_NO_KEY = "this is not 'Bearer ts_…' with a key that is known, or it expired or was revoked"
+
 _FRESH = 2.0
 """Seconds for which a key that was looked up is believed: a revoked key dies after them."""
 
@@ -296,11 +298,7 @@ class Doorkeeper:
         if given is not None:
             kind, _, key = given.partition(" ")
             if kind.lower() != "bearer" or not key.startswith("ts_"):
-                raise HttpProblem(
-                    401,
-                    "the Authorization header is not 'Bearer ts_…'",
-                    WWW_Authenticate="Bearer",
-                )
+                raise HttpProblem(401, _NO_KEY, WWW_Authenticate="Bearer")
             return await self._of(key.strip(), self._by_key)
         cookie = request.cookies.get(COOKIE)
         session = await self._of(cookie, self._by_cookie) if cookie else NOBODY
@@ -369,18 +367,18 @@ class Doorkeeper:
         same = hmac.compare_digest(kept, _digest(secret))
         now = self._service.clock()
         if row is None or not same or row[5] is not None or (row[4] is not None and row[4] < now):
-            raise HttpProblem(
-                401, "this key is unknown, expired or revoked", WWW_Authenticate="Bearer"
-            )
+            raise HttpProblem(401, _NO_KEY, WWW_Authenticate="Bearer")
         return Principal(ident, row[1], row[2], tuple(json.loads(row[3])))
 
     def _by_cookie(self, reader: Reader, cookie: str) -> Principal:
+        now = self._service.clock()
         row = reader.one(
-            "select s.key, s.role, s.name, s.streams, s.csrf, k.revoked, k.expires from session s"
-            " left join key k on k.id = s.key where s.id = ? and s.expires > ?",
-            (_digest(cookie), self._service.clock()),
+            "select s.key, s.role, s.name, s.streams, s.csrf from session s"
+            " left join key k on k.id = s.key where s.id = ? and s.expires > ?"
+            " and k.revoked is null and (k.expires is null or k.expires >= ?)",
+            (_digest(cookie), now, now),
         )
-        if row is None or row[5] is not None or (row[6] or 1e18) < self._service.clock():
+        if row is None:
             return NOBODY
         return Principal(row[0], row[1], row[2], tuple(json.loads(row[3])), row[4])
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -253,11 +252,11 @@ def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
         if not changed:
             return
         transaction.run("delete from seen where stream = ? and row_id <= ?", (stream.id, end))
-        notes = _notes(stream, index, step, bucket=bucket)
+        notes = _notes(stream, index, step, bucket=bucket, now=now)
         if step.get("state") is not None:
             transaction.keep(_fact(stream), json.dumps(step["state"]))
         for note in notes:
-            _tell(transaction, stream, replace(note, muted=stream.settings.is_muted(now)), now=now)
+            _tell(transaction, stream, note, now=now)
         for naming in step.get("namings") or ():
             _rename(transaction, stream, naming, now=now)
         new_version(transaction, stream)
@@ -300,41 +299,40 @@ def _fact(stream: StreamRecord) -> str:
 
 
 def _notes(
-    stream: StreamRecord, index: int, step: dict[str, Any], *, bucket: int
+    stream: StreamRecord, index: int, step: dict[str, Any], *, bucket: int, now: float
 ) -> list[AlertNote]:
     """Return what is to be told of a window: changes, facts, a new start."""
     where: dict[str, Any] = {"window": index, "last_window": index}
     if stream.settings.season:
         day = datetime.fromtimestamp(season_of(stream, bucket)[0] * 3600, UTC)
         where["from"] = f"{day:%Y-%m-%d}"
-    notes = [
-        AlertNote(
-            name="change",
-            what=_title(stream, {**where, **one}),
-            proves=one["proves"],
-            does_not_prove=one["does_not_prove"],
-            stream=stream.id,
-            detail={**where, **one},
-        )
+    facts = [
+        (*_NOTICES[kind], text) for kind, text in step.get("notices") or () if kind in _NOTICES
+    ]
+    if step.get("restarted"):
+        text = "the judges or the size of windows changed: the drift test began anew"
+        facts.append(("panel", "that votes changed: the test needs 500 items to begin", text))
+    # A fact about one judge comes first: it names what the test only notices.
+    told: list[tuple[str, str, str, str, dict[str, Any]]] = [
+        (name, f"{stream.name}: {text}", text, limits, {}) for name, limits, text in facts
+    ]
+    told += [
+        ("change", _title(stream, {**where, **one}), one["proves"], one["does_not_prove"], one)
         for one in step.get("alarms") or ()
         if _is_large(stream, one, step["state"]["untold"])
     ]
-    told = [(*_NOTICES[kind], text) for kind, text in step.get("notices") or () if kind in _NOTICES]
-    if step.get("restarted"):
-        text = "the judges or the size of windows changed: the drift test began anew"
-        told.append(("panel", "that votes changed: the test needs 500 items to begin", text))
-    # A fact about one judge comes first: it names what the test only notices.
     return [
         AlertNote(
             name=name,
-            what=f"{stream.name}: {text}",
-            proves=text,
+            what=what,
+            proves=proves,
             does_not_prove=limits,
             stream=stream.id,
-            detail=where,
+            detail={**where, **more},
+            muted=stream.settings.is_muted(now),
         )
-        for name, limits, text in told
-    ] + notes
+        for name, what, proves, limits, more in told
+    ]
 
 
 def _is_large(stream: StreamRecord, change: dict[str, Any], untold: dict[str, float]) -> bool:
@@ -362,14 +360,13 @@ def _title(stream: StreamRecord, change: Mapping[str, Any]) -> str:
 def _tell(transaction: Transaction, stream: StreamRecord, note: AlertNote, *, now: float) -> None:
     """Raise an alarm, or add to the one that told of the same event."""
     earlier = transaction.one(
-        "select id, name, what, proves, does_not_prove, detail from alert where stream = ?"
+        "select id, name, proves, detail from alert where stream = ?"
         " and name in ('change', 'silent', 'spelling') order by id desc limit 1",
         (stream.id,),
     )
     # Two facts are two events; whatever the test finds beside a fact, or after a change, is not.
-    is_one = earlier is not None and "change" in (note.name, earlier[1])
-    if earlier is not None and is_one and note.name != "panel":
-        ident, name, what, proves, limits, text = earlier
+    if earlier is not None and "change" in (note.name, earlier[1]) and note.name != "panel":
+        ident, _, proves, text = earlier
         detail = json.loads(text)
         reach = 1 if stream.settings.season else max(1, _SAME_EVENT // stream.settings.window)
         last = detail.get("last_window", detail.get("window", -reach - 1))
@@ -378,10 +375,7 @@ def _tell(transaction: Transaction, stream: StreamRecord, note: AlertNote, *, no
             detail |= {"later": later[:_MOST_LATER], "last_window": note.detail["window"]}
             if len(later) <= _MOST_LATER:
                 proves = f"{proves}. Then: {note.proves}"
-            whole = AlertNote(
-                name=name, what=what, proves=proves, does_not_prove=limits, detail=detail
-            )
-            amend_alert(transaction, ident, whole, now=now, send=False)
+            amend_alert(transaction, ident, send=False, now=now, detail=detail, proves=proves)
             return
     raise_alert(transaction, note, now=now)
 
@@ -391,24 +385,19 @@ def _rename(
 ) -> None:
     """Give an earlier alarm the cause that 1,000 more items show, where it is another one."""
     earlier = transaction.all(
-        "select id, proves, does_not_prove, detail from alert"
+        "select id, proves, detail from alert"
         " where stream = ? and name = 'change' order by id desc limit 50",
         (stream.id,),
     )
-    for ident, proves, does_not_prove, text in earlier:
+    for ident, proves, text in earlier:
         detail = json.loads(text)
         if detail.get("item") != naming["item"] or detail.get("cause") == naming["cause"]:
             continue
         detail |= {"likely": naming["likely"], "cause": naming["cause"]}
-        note = AlertNote(
-            name="change",
-            what=_title(stream, detail),
-            proves=f"{proves}. With 1,000 more items: {naming['cause']}",
-            does_not_prove=does_not_prove,
-            detail=detail,
-            muted=stream.settings.is_muted(now),
-        )
-        amend_alert(transaction, ident, note, now=now, send=True)
+        proves = f"{proves}. With 1,000 more items: {naming['cause']}"
+        said = {"detail": detail, "proves": proves, "what": _title(stream, detail)}
+        send = not stream.settings.is_muted(now)
+        amend_alert(transaction, ident, send=send, now=now, **said)
         return
 
 

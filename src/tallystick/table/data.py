@@ -79,8 +79,6 @@ class Data:
         Where each role comes from that the caller did not name.
     unused
         Why columns were passed over when voters were looked for; None if none were looked for.
-    all_columns
-        The columns of the source, where *held* has fewer of them.
     long
         The columns that named the voter and held the votes, before a long source was pivoted.
     looked
@@ -99,7 +97,6 @@ class Data:
     beside: BesideCounts | None = None
     how: Mapping[str, How] = field(default_factory=dict)
     unused: Mapping[str, str] | None = None
-    all_columns: tuple[str, ...] = ()
     long: tuple[str, str] | None = None
     looked: tuple[Table, Sample] | None = None
     sketch_items: bool = False

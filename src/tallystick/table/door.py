@@ -133,13 +133,12 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
     >>> data.roles.item, data.roles.truth
     ('id', 'gold')
     """
-    options = with_reading(options, want=None if door is None else door.want)
+    door = door or Door()
+    options = with_reading(options, want=door.want)
     roles, layout, rules = _split(options)
     if isinstance(source, Data):
-        if not options:
-            return source
-        return _settled(_again(source, door or Door(), roles, rules), door or Door())
-    return _settled(_read(source, door, roles, layout, rules), door or Door())
+        return _settled(_again(source, door, roles, rules), door) if options else source
+    return _settled(_read(source, door, roles, layout, rules), door)
 
 
 def _settled(data: Data, door: Door) -> Data:
@@ -157,12 +156,12 @@ def _settled(data: Data, door: Door) -> Data:
     return replace(data, held=found.held, roles=found.roles, notes=notes)
 
 
-def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: LabelRules) -> Data:
+def _read(source: Any, door: Door, roles: Roles, layout: Layout, rules: LabelRules) -> Data:
     """Open a source and decide about it."""
     named = roles
     held: Table | Tally
-    runs = _runs(source, layout, roles) if door is not None and door.runs else None
-    graded = log_outputs(source, layout, roles) if door is not None and door.outputs else None
+    runs = _runs(source, layout, roles) if door.runs else None
+    graded = log_outputs(source, layout, roles) if door.outputs else None
     if graded is not None:
         held, roles = graded
     elif runs is not None:
@@ -179,11 +178,11 @@ def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: L
         # The columns of the files are gone: what they said is in the table that they make.
         roles = replace(roles, item=None, truth=None)
     else:
-        if door is not None and door.runs and layout.metric is not None:
+        if door.runs and layout.metric is not None:
             # One table with a row per item and model: the metric is the column to compare.
             layout = replace(layout, vote=layout.metric, metric=None)
-        held, roles = _opened(source, door or Door(), roles, layout)
-        if door is not None and door.runs and isinstance(held, Table):
+        held, roles = _opened(source, door, roles, layout)
+        if door.runs and isinstance(held, Table):
             held, layout = chosen_metric(held, layout)
         if layout.metric is not None and isinstance(held, Table) and held.metric is None:
             raise InputError(
@@ -193,21 +192,16 @@ def _read(source: Any, door: Door | None, roles: Roles, layout: Layout, rules: L
         if layout.vote is not None and isinstance(held, Table):
             held = replace(held, metric=held.metric or layout.vote)
     try:
-        data = _decided(held, door or Door(), roles, layout, rules, _name(source))
+        if isinstance(held, Tally):
+            name = str(source) if isinstance(source, str | Path) else "the tally"
+            data = _spelled(_counted(held, door, roles, layout, rules, name), door)
+        else:
+            data = _whole(held, door, roles, layout, rules)
         return data if data.how else replace(data, how=_how(data, named, layout))
     except BaseException:
         if isinstance(held, Table) and held is not source:  # what the caller opened, it closes
             held.close()
         raise
-
-
-def _decided(
-    held: Any, door: Door, roles: Roles, layout: Layout, rules: LabelRules, name: str
-) -> Data:
-    """Decide what the columns are of whatever was opened."""
-    if isinstance(held, Tally):
-        return _spelled(_counted(held, door, roles, layout, rules, name), door)
-    return _whole(held, door, roles, layout, rules)
 
 
 def _how(data: Data, named: Roles, layout: Layout) -> dict[str, How]:
@@ -304,10 +298,6 @@ def _of_engine(frame: Any, door: Door, given: Roles, layout: Layout) -> tuple[Ta
     return replace(scan(fetch(frame, used)), source="the frame"), given
 
 
-def _name(source: Any) -> str:
-    return str(source) if isinstance(source, str | Path) else "the tally"
-
-
 def _whole(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
     """Decide about a table all of whose rows are here, and about the spelling of its labels."""
     if given.item is not None:
@@ -381,7 +371,7 @@ def _by_rules(
     if door.want is not None:
         ask_about_counts(table, given, _several(layout.ignore))
     table, given, notes = majority(table, given, rules.missing)
-    found = decide(table, asked_of(door, given, truth=truth), given, layout, rules)
+    found = decide(table, _asked(door, given, truth=truth), given, layout, rules)
     table = found.table
     roles = assign(table, found.roles, coerce=rules.coerce)
     if layout.ignore:
@@ -417,14 +407,12 @@ def _joined(
     return table, given, session
 
 
-def asked_of(door: Door, given: Roles, *, truth: bool = True) -> Asked:
+def _asked(door: Door, given: Roles, *, truth: bool = True) -> Asked:
     """Return what the rules need to know of a door."""
-    # Two systems of which every vote prefers one: the votes are labels.
-    verb = "judge" if len(given.systems) == 2 and door.outputs else door.verb
-    want = door.want or "judges"
     return Asked(
-        verb=verb,
-        want=want,
+        # Two systems of which every vote prefers one: the votes are labels.
+        verb="judge" if len(given.systems) == 2 and door.outputs else door.verb,
+        want=door.want or "judges",
         reads=door.reads,
         long=door.pivots,
         truth=truth,
@@ -527,7 +515,7 @@ def _counted(
     if layout.ignore:
         expand(layout.ignore, names, given.holders())
     if door.verb:
-        data = decide_counts(tally, asked_of(door, given), given, layout, rules, source)
+        data = decide_counts(tally, _asked(door, given), given, layout, rules, source)
     if not rules.missing:
         return data
     named = [name for name in _answered(data.roles) if name in tally.names] or tally.names

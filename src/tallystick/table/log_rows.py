@@ -229,7 +229,9 @@ def inspect_rows(file: File) -> Rows:
         "facts": [*(find(head, "plan.steps.params") or ()), find(head, "eval.task_args")],
     }
     for place, row in samples:
-        scores = {name: _lettered(find(one, "value")) for name, one in row["scores"].items()}
+        scores = {
+            name: _lettered(find(one, "value")) for name, one in (row.get("scores") or {}).items()
+        }
         groups = row.get("metadata")
         yield place, {**told, "item": row.get("id"), "scores": scores, "groups": groups}
 

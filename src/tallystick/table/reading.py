@@ -331,7 +331,7 @@ def _unused(data: Data, used: set[Any]) -> dict[str, str] | None:
     held = data.held if isinstance(data.held, Table) else None
     left = {} if held is None else {name: _because(why) for name, why in held.left_out.items()}
     counted = () if data.beside is None else data.beside.columns
-    known = data.all_columns or counted or (() if held is None else held.columns)
+    known = counted or (() if held is None else held.columns)
     if data.unused is None or not known:
         return None
     return {

@@ -97,15 +97,6 @@ def _find_voters(look: Look, voters: tuple[str, ...], *, counted: bool = False) 
     return voters
 
 
-def is_long(glance: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules) -> bool:
-    """Say whether each row of a frame is one vote, by some of its rows."""
-    look, _, _ = _begun(glance, asked, given, layout, rules)
-    if not look.asked.long:
-        return False
-    find_structure(look)
-    return _is_long(look, getattr(look.given, asked.want))
-
-
 def _looking(
     table: Table | None,
     sample: Sample,

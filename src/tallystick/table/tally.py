@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError, MergeError
-from tallystick.table.cells import Label, identifier, plain
+from tallystick.table.cells import Label, identifier, is_missing, plain, spelling
 from tallystick.table.patterns import Counts, Patterns, Recipe, merge, settle
 
 if TYPE_CHECKING:
@@ -391,7 +391,14 @@ class Tally:
         A column whose labels are of several types is written as text. Where a column is itself
         called ``count``, the counts are called ``tally_count``.
         """
-        return frame(self._held)
+        import pyarrow as pa
+
+        columns: dict[str, Any] = {
+            name: label_column(labels).take(pa.array(self.codes[:, j]))
+            for j, (name, labels) in enumerate(self._held.labels.items())
+        }
+        columns["count" if "count" not in columns else "tally_count"] = pa.array(self.counts)
+        return pa.table(columns)
 
     # -- what can be made of it
 
@@ -455,9 +462,20 @@ class Tally:
         Rows are read as they were when counted (cuts, missing tokens, coerced spellings). A lazy
         frame or a file is read, these columns only, because there is one answer a row.
         """
-        from tallystick.table.tally_files import locate
+        from tallystick.table.counting import cells_of
+        from tallystick.table.engines import columns_of
 
-        return locate(self._held, data, self._known_recipe)
+        recipe, names = self._known_recipe, self.names
+        reading = replace(recipe, columns=names, weight=None)
+        cells = cells_of(columns_of(data, names), names, reading)
+        labels: list[Sequence[Label]] = []
+        codes = np.empty((len(cells[0].values), len(names)), np.int32)
+        for j, column in enumerate(cells):
+            written, codes[:, j] = column.coded()
+            labels.append([None if is_missing(one, recipe.missing) else one for one in written])
+            if recipe.coerce and names[j] not in recipe.apart:
+                labels[j] = [spelling(label) for label in labels[j]]
+        return self._held.find(names, labels, codes)
 
     # -- how it grows
 
@@ -619,22 +637,6 @@ def _row_sample(table: Table, recipe: Recipe) -> Mapping[str, frozenset[int]]:
     # functions cannot be compared: the hash of a fixed word tells them apart.
     [(function,)] = table.query("select hash('rows of a tally') from rows limit 1")
     return {f"{function:x}": frozenset(h for (h,) in found)}
-
-
-# Patterns as an Arrow table.
-
-
-def frame(patterns: Patterns) -> pa.Table:
-    """Return one row a pattern: its labels and its count."""
-    import pyarrow as pa
-
-    codes = patterns.codes
-    columns: dict[str, Any] = {
-        name: label_column(labels).take(pa.array(codes[:, j]))
-        for j, (name, labels) in enumerate(patterns.labels.items())
-    }
-    columns["count" if "count" not in columns else "tally_count"] = pa.array(patterns.counts)
-    return pa.table(columns)
 
 
 def label_column(labels: Sequence[Label]) -> pa.Array:

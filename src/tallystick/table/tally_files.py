@@ -6,19 +6,17 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tallystick.errors import FileError, FormatError, InputError
 from tallystick.results import Json, PatternTable, Result
-from tallystick.table.cells import Label, is_missing, spelling
-from tallystick.table.counting import cells_of
+from tallystick.table.cells import Label
 from tallystick.table.engine import as_arrow, as_numpy
-from tallystick.table.engines import columns_of, frame_of, is_relation, is_source, opened
+from tallystick.table.engines import frame_of, is_relation, is_source, opened
 from tallystick.table.patterns import Patterns, Recipe, settle
 from tallystick.table.tables import atomic
 from tallystick.table.tally import Sources, Tally
@@ -309,26 +307,6 @@ def _text(names: tuple[str, ...], labels: tuple[Label, ...]) -> str:
 
 def _number(value: int) -> str:
     return f"{value:,}" if value < 10**12 else f"about 10^{int(math.log10(value))}"
-
-
-# Which pattern does each row show? The way back from what was learnt of patterns to items.
-
-
-def locate(patterns: Patterns, data: Any, recipe: Recipe) -> NDArray[np.int64]:
-    """Return the place of each row of *data* among the occurring patterns, -1 for one that never
-    occurred.
-    """
-    names = patterns.names
-    reading = replace(recipe, columns=names, weight=None)
-    cells = cells_of(columns_of(data, names), names, reading)
-    labels: list[Sequence[Label]] = []
-    codes = np.empty((len(cells[0].values), len(names)), np.int32)
-    for j, column in enumerate(cells):
-        written, codes[:, j] = column.coded()
-        labels.append([None if is_missing(label, recipe.missing) else label for label in written])
-        if recipe.coerce and names[j] not in recipe.apart:
-            labels[j] = [spelling(label) for label in labels[j]]
-    return patterns.find(names, labels, codes)
 
 
 # From patterns back to items: what was learnt of each pattern, put beside the rows that show

@@ -8,14 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.report import svg as theme
 from tallystick.serve.auth import COOKIE, Fix, HttpProblem
 from tallystick.serve.jobs import Service
-from tallystick.serve.pages import site as assets
 from tallystick.serve.pages.site import (
     HERE,
     START_SECONDS,
-    asset,
     problem_page,
     start_link,
     templates,
@@ -130,23 +127,6 @@ def test_the_script_is_short_and_every_template_escapes() -> None:
         assert "| safe" not in path.read_text()
 
 
-def test_pages_of_the_service_have_the_look_of_reports() -> None:
-    sheet = asset("style.css").decode()
-    for name in ("marks.css", "shared.css", "narrow.css"):
-        assert theme._file(name) in sheet
-        assert theme._file(name) in theme.style()
-    for mode in ("light", "dark"):
-        assert theme._tokens(mode) in sheet
-
-
-def test_no_rule_stands_in_both_stylesheets() -> None:
-    own = Path(assets.__file__).with_name("style.css").read_text(encoding="utf-8").splitlines()
-    shared = [theme._file(name).splitlines() for name in ("shared.css", "narrow.css", "marks.css")]
-    rules = {line.strip() for sheet in shared for line in sheet if "{" in line and "}" in line}
-    assert len(rules) > 80
-    assert [line for line in own if line.strip() in rules] == []
-
-
 HOME = {"origin": "https://tally.example"}
 
 
@@ -176,7 +156,23 @@ def test_a_start_link_works_once_and_not_for_ever(
     assert far().get(late).status_code == 403
 
 
+def test_a_session_ends_with_the_time_of_its_key(
+    web: Web, far: Callable[..., Web], service: Service, clock: Clock
+) -> None:
+    order = {"role": "admin", "name": "eve", "days": 0.1}
+    browser = far()
+    key = web.post("/v1/keys", json=order).json()["key"]
+    assert browser.post("/login", data={"key": key}, headers=HOME).status_code == 303
+    assert browser.get("/settings").status_code == 200
+    clock.now += 0.1 * 86_400 + 1
+    service.door.forget()
+    assert browser.get("/settings").status_code == 401
+
+
 def test_a_form_needs_the_sessions_token_and_our_origin(web: Web) -> None:
+    # Without a session there is no token yet, and none is not the same as none.
+    early = web.post("/settings/keys", data={"csrf": ""}, headers={"origin": web.base})
+    assert early.status_code == 403
     fill(web, n=5)
     token = TOKEN.search(web.get("/settings").text)
     assert token is not None

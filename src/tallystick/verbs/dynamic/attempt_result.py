@@ -350,8 +350,10 @@ def _assumptions(*, named: bool, checked: bool) -> tuple[str, ...]:
     if named:
         found.append("intervals take the annotator for the unit: they are approximate (measured)")
     if checked:
-        found.append("a fooling attempt without a decided validation counts as not validated")
-        found.append("nobody checked the labels of attempts that did not fool the model")
+        found.append(
+            "a fooling attempt without a decided validation counts as not validated, and nobody"
+            " checked the labels of the others"
+        )
     return tuple(found)
 
 

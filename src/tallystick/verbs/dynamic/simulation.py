@@ -171,8 +171,8 @@ def theory(epsilon: float, *, rounds: int = 3) -> DynamicResult:
         verdict=_what_matters(epsilon, worst[2], deep),
         n_items=0,
         assumptions=(
-            "every model has risk at most epsilon above the best on its own distribution",
-            "uniform mixing and voting, no random labels, and first data like the population",
+            "every model has risk at most epsilon above the best on its own distribution; mixing and"
+            " voting are uniform, no labels random, and the first data are like the population",
         ),
         action="theory",
         design=path(rounds).name,
@@ -193,39 +193,28 @@ def _floors(epsilon: float, rounds: int) -> list[float]:
 def _what_matters(epsilon: float, three: float, deep: float) -> str:
     """Say whether three rounds promise more than one model, and a hierarchy more than a path."""
     one = theorems.path_bound(epsilon, 1)
-    said = (
-        f"Three rounds promise no more than one model: the vote's risk is at most {_risk(three)},"
-        f" one model's at most {_risk(one)}."
-    )
-    if three < one * (1 - TOLERANCE):
-        said = (
-            f"Three rounds promise a vote with a risk of at most {_risk(three)}, where one model's"
-            f" is at most {_risk(one)}."
-        )
+    less = three < one * (1 - TOLERANCE)
+    promised = "a smaller risk" if less else "no smaller risk"
     words = "worse than" if deep > three else "better than"
     return (
-        f"{said} A nested hierarchy of nine rounds promises {_risk(deep)}, {words} the path of"
-        f" three. No path promises less than {_risk(theorems.path_floor(epsilon))}."
+        f"A vote of three rounds promises {promised} than one model: at most {_risk(three)} and"
+        f" {_risk(one)}. A nested hierarchy of nine rounds promises {_risk(deep)}, {words} the path"
+        f" of three. No path promises less than {_risk(theorems.path_floor(epsilon))}."
     )
 
 
 def _statements(epsilon: float, worst: tuple[float, ...]) -> tuple[str, ...]:
-    """Return one sentence per theorem, ours with the paper's number beside it."""
+    """Return the paper's own numbers, and what nothing promises."""
     printed = theorems.three_round_bound(epsilon, printed=True)
     flat = theorems.hierarchical_bound(epsilon, mixing="flat", printed=True)
-    deep = theorems.hierarchical_bound(epsilon)
     rounds = len(worst)
     return (
-        f"Three rounds guarantee a majority risk of at most {_risk(worst[2])} (ours; Theorem 3.4"
-        f" prints {_risk(printed)}).",
-        "No path, however long and however weighted, can promise less than"
-        f" {_risk(theorems.path_floor(epsilon))} (Theorem 3.5).",
-        f"A nested hierarchy of depth 2 and width 3 guarantees at most {_risk(deep)} (ours;"
-        f" Theorem 4.1 prints {_risk(flat)} for flat mixing) and cannot promise less than"
-        f" {_risk(theorems.hierarchical_floor(epsilon))} (Theorem 4.2), for 9 rounds.",
-        "Updating the model by exponential loss guarantees at most"
-        f" {_risk(theorems.exponential_bound(epsilon, rounds))} after {rounds} updates (Lemma A.2),"
-        " if the population can be reweighted at will.",
+        f"Theorem 3.4 prints {_risk(printed)} for three rounds, Theorem 4.1 {_risk(flat)} for the"
+        " hierarchy with flat mixing; no path promises less than"
+        f" {_risk(theorems.path_floor(epsilon))} (Theorem 3.5), no hierarchy less than"
+        f" {_risk(theorems.hierarchical_floor(epsilon))} (Theorem 4.2), and {rounds} updates by"
+        f" exponential loss at most {_risk(theorems.exponential_bound(epsilon, rounds))} (Lemma"
+        " A.2).",
     )
 
 
@@ -280,9 +269,8 @@ def simulate(
         verdict=_verdict(design.name, done, output, rounds),
         n_items=population.size,
         assumptions=(
-            f"the learner is {type(learner).__name__}",
-            "a tie of votes counts one half",
-            "each round brings back every error",
+            f"the learner is {type(learner).__name__}, and each round brings back every error; a tie"
+            " of votes counts one half",
         ),
         seed=seed_of(rng),
         action="simulate",

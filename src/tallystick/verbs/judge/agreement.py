@@ -211,8 +211,7 @@ def _note(blind: Panel, between: Mapping[str, Share]) -> str:
             "one label is so rare that kappa is hardly determined: read plain agreement and AC1"
             " beside it"
         )
-    crowd = len(blind.names) > CROWD
-    return f"pairs are left out: they are listed for up to {CROWD} judges" if crowd else ""
+    return ""
 
 
 # One judge asked again: the same question twice, or with the answers in the other order.

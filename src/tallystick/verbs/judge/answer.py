@@ -11,13 +11,13 @@ from tallystick._rng import as_rng
 from tallystick.errors import InputError
 from tallystick.results import Result
 from tallystick.sampling.tasks import random_sample
+from tallystick.sampling.votes import typed
 from tallystick.table import (
     Capability,
     Cases,
     Data,
     Door,
     Found,
-    Label,
     Roles,
     Tally,
     answered,
@@ -92,8 +92,8 @@ def ask(data: Data, question: JudgeQuestion) -> Result:
     if question.method == "position-bias":
         return _position_bias(votes, judges, data, question)
 
-    labels = _labels(votes, data.rules.labels)
-    panel = data.panel("judges", labels=[labels[str(text)] for text in data.rules.labels])
+    seen = [label for column in votes.labels.values() for label in column if label is not None]
+    panel = data.panel("judges", labels=[typed(text, seen) for text in data.rules.labels])
     if panel.weight is not None and not panel.known.any():
         panel = panel.blind
     ranges, known = question.ranges(), question.known_accuracies()
@@ -135,18 +135,6 @@ def _position_bias(votes: Tally, judges: list[str], data: Data, question: JudgeQ
     recorded: Any = question.recorded
     ties = data.meaning.never_true
     return position_bias(votes, pairs=pairs, ties=ties, recorded=recorded, alpha=question.alpha)
-
-
-def _labels(votes: Tally, more: tuple[Label, ...]) -> dict[str, Label]:
-    """Return every label by its text; *more* are labels that nobody voted for."""
-    every = [label for column in votes.labels.values() for label in column if label is not None]
-    found: dict[str, Label] = {str(label): label for label in every}
-    numbers = all(isinstance(label, int) and not isinstance(label, bool) for label in every)
-    for label in more:
-        text = str(label)
-        whole = numbers and text.removeprefix("-").isdecimal()
-        found.setdefault(text, int(text) if whole else label)
-    return found
 
 
 def graded(votes: Tally, data: Data, question: JudgeQuestion) -> JudgeResult:

@@ -134,9 +134,7 @@ def _read_known(path: Path) -> Mapping[str, Mapping[str, float]]:
             name: {str(label): float(value) for label, value in parts.items()}
             for name, parts in body.items()
         }
-    except OSError as error:
-        raise FileError(f"--known {path}: {error.strerror}") from error
-    except (ValueError, AttributeError, TypeError) as error:
+    except (OSError, ValueError, AttributeError, TypeError) as error:
         raise FileError(
             f"--known {path}: write one JSON object {{judge: {{label: accuracy}}}} ({error})"
         ) from error

@@ -17,10 +17,12 @@ from tallystick.results import (
     Sentences,
     Unknown,
     count,
+    names_of,
     number_interval,
     percent,
     percent_interval,
 )
+from tallystick.results.numbers import number_word
 from tallystick.verbs.judge.result import (
     Alarm,
     JudgeResult,
@@ -36,10 +38,6 @@ if TYPE_CHECKING:
     from tallystick.verbs.judge.agreement import OrderScore
     from tallystick.verbs.judge.few_labels import Leader
 
-_NUMBERS = (
-    *("no", "one", "two", "three", "four", "five", "six"),
-    *("seven", "eight", "nine", "ten", "eleven", "twelve"),
-)
 _NAMED = 2
 _SHOWN = 20
 
@@ -113,33 +111,12 @@ def basis_of(n_labels: int, alpha: float) -> str:
 # Words and numbers.
 
 
-def in_words(n: int) -> str:
-    """Return a small number as a word.
-
-    >>> in_words(3), in_words(24)
-    ('three', '24')
-    """
-    return _NUMBERS[n] if n < len(_NUMBERS) else count(n)
-
-
 def rate_of(value: Number, interval: Range) -> str:
     """Return a rate with its interval, or alone where it has none."""
     estimate = value if isinstance(value, float) else None
     if isinstance(interval, Interval):
         return percent_interval(estimate, interval)
     return percent(estimate)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names in words: at most two by name.
-
-    >>> listed(["a"]), listed(["a", "b"]), listed(["a", "b", "c", "d"])
-    ('a', 'a and b', 'a, b and 2 others')
-    """
-    rest = len(names) - _NAMED
-    if rest > 0:
-        return f"{', '.join(names[:_NAMED])} and {rest:,} other{'s' if rest > 1 else ''}"
-    return " and ".join(names)
 
 
 def spread(shares: Sequence[float]) -> str:
@@ -165,14 +142,14 @@ def which_is_best(best: Leader, scores: Sequence[JudgeScore]) -> Sentences:
         return Sentences(answer=f"{best.name} {does} {rate[best.name]}.")
     if not best.rivals:
         most = "closest to the true grade" if graded else "the most accurate"
-        place = f"{most} of your {in_words(best.judges)} judges"
+        place = f"{most} of your {number_word(best.judges)} judges"
         return Sentences(answer=f"{best.name} is {place}: {rate[best.name]}.")
 
     close = ", ".join(f"{name} {rate[name]}" for name in (best.name, best.rivals[0]))
     if rest := best.rivals[1:]:
         close += f" or {rest[0]}" if len(rest) == 1 else f" or one of {len(rest):,} others"
     worse = [name for name in rate if name not in (best.name, *best.rivals)]
-    beaten = f"{listed(worse)} are not the best." if worse else ""
+    beaten = f"{names_of(worse, most=_NAMED)} are not the best." if worse else ""
     if len(worse) == 1:
         beaten = f"{worse[0]} is not the best: {rate[worse[0]]}."
     what = "which judge is closest" if graded else "which judge is best"
@@ -214,7 +191,7 @@ def needed_labels(best: Leader | None, forecast: LabelsNeeded) -> Needed | None:
         return Needed(None, "labels on items that have votes")
     if not best.rivals:
         return None
-    whom = f"to tell {best.name} from {listed(best.rivals)}"
+    whom = f"to tell {best.name} from {names_of(best.rivals, most=_NAMED)}"
     if not forecast.left:
         return Needed(None, f"items like these: all of them are labelled, too few {whom}")
     if forecast.leader is None:
@@ -251,7 +228,7 @@ def opening_without_labels(scores: Sequence[JudgeScore], *, refuted: bool) -> Se
     return Sentences(
         answer=(
             "Without labels we cannot tell which judge is best. By their votes alone, your"
-            f" {in_words(len(scores))} judges are right on about {spread(accuracy)}."
+            f" {number_word(len(scores))} judges are right on about {spread(accuracy)}."
         ),
         open=f"Not settled: {why}.",
     )
@@ -259,7 +236,11 @@ def opening_without_labels(scores: Sequence[JudgeScore], *, refuted: bool) -> Se
 
 def only_logic(names: Sequence[str], certain: str) -> str:
     """Return the verdict where nothing but logic is left."""
-    who = f"{names[0]} cannot" if len(names) == 1 else f"These {in_words(len(names))} judges cannot"
+    who = (
+        f"{names[0]} cannot"
+        if len(names) == 1
+        else f"These {number_word(len(names))} judges cannot"
+    )
     return f"{who} be graded without labels. {certain}"
 
 
@@ -270,7 +251,7 @@ def of_baseline(scores: Sequence[JudgeScore], premise: str, doubt: str) -> str:
     known = [x for one in scores if isinstance(x := one.accuracy, float) and isfinite(x)]
     if not known:
         return f"If {premise}, nobody could be graded."
-    who = scores[0].name if len(scores) == 1 else f"your {in_words(len(scores))} judges"
+    who = scores[0].name if len(scores) == 1 else f"your {number_word(len(scores))} judges"
     return f"If {premise}, {who} would be right on {spread(known)}. {doubt}"
 
 
@@ -306,7 +287,7 @@ def joint_statement(judges: int, bound: float, *, at_least: bool) -> str:
     """Say what the votes prove of all judges together."""
     side = "at least" if at_least else "at most"
     text = (
-        f"Whatever the truth, at least one of these {in_words(judges)} judges is right on"
+        f"Whatever the truth, at least one of these {number_word(judges)} judges is right on"
         f" {side} {percent(bound)} of its votes."
     )
     if not at_least and bound <= 0.5:
@@ -348,9 +329,9 @@ def panel_position_verdict(scores: Sequence[OrderScore], *, alpha: float) -> str
         return swapped_verdict(scores[0])
     biased = [one for one in scores if one.p_value <= alpha]
     worst = min(scores, key=lambda one: one.consistent)
-    several = in_words(len(biased)).capitalize() if biased else "None"
+    several = number_word(len(biased)).capitalize() if biased else "None"
     head = (
-        f"{several} of {in_words(len(scores))} judges"
+        f"{several} of {number_word(len(scores))} judges"
         f" {'prefers' if len(biased) == 1 else 'prefer'} a place rather than an answer"
     )
     named = ", ".join(
@@ -366,7 +347,7 @@ def panel_position_verdict(scores: Sequence[OrderScore], *, alpha: float) -> str
 def repeated_verdict(times: int, score: OrderScore) -> str:
     """Return the verdict on a judge that was asked several times."""
     return (
-        f"The judge gives the same answer all {in_words(times)} times on"
+        f"The judge gives the same answer all {number_word(times)} times on"
         f" {percent(score.consistent)} of {count(score.n_items)} items. Its mean accuracy is at"
         f" most {percent(score.best_accuracy)}."
     )

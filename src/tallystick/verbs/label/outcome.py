@@ -343,12 +343,8 @@ def next_of(where: Standing, task: LabelTask, session: Session, *, pending: int)
         if head.question == "prevalence" or not where.read.n or not head.source or grown:
             return ""
         return f"Next: {shlex.join(_question(session))}"
-    if pending:
-        size = pending
-        unit = plural("item" if task.rows.shape[1] == 1 else "output", size)
-        wait = "waits" if size == 1 else "wait"
-        what = f"{count(size)} {unit} {wait} for an answer. To write the batch again:"
-    else:
+    size, what = pending, "write the batch again that waits for answers:"
+    if not pending:
         outputs = int(where.best.live.sum()) if where.best is not None else task.rows.shape[1]
         size = max(1, next_batch(where.progress)) * (outputs if task.rows.shape[1] > 1 else 1)
         what = f"label {count(size)} more:"

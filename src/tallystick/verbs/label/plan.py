@@ -137,18 +137,16 @@ def _plan(
 ) -> LabelPlan:
     """Return the plan of one question."""
     task = task_of(asked, data, chosen)
+    share = task.claim == "share"
+    wanted = target if share and not any(one.limit is not None for one in task.measures) else None
     head = SessionHead(
         question=asked.verb,
-        options={"target": None, "epsilon": None},
+        options={"target": wanted, **({"rule": RANDOM} if share else {})},
         classes=task.classes,
         scale=task.scale,
         target=target,
         alpha=alpha,
     )
-    limits = any(one.limit is not None for one in task.measures)
-    wanted = target if task.claim == "share" and not limits else None
-    if task.claim == "share":
-        head = replace(head, options={"target": wanted, "rule": RANDOM})
     found = []
     for stand_in, rest in _stand_ins(data, asked):
         own = task_of(asked, rest, chosen)
@@ -156,7 +154,7 @@ def _plan(
         found += [rehearse(own, labels, replace(head, seed=seed))[0] for seed in range(RUNS)]
     believed = [
         rehearse(task, _believed(task, seed), replace(head, seed=seed))[0]
-        for seed in range(RUNS if found and task.claim == "share" else 0)
+        for seed in range(RUNS if found and share else 0)
     ]
     labels_, low, high = _forecast(found, believed)
     names = task.names or tuple(one.name for one in task.measures)

@@ -316,21 +316,9 @@ class Seen:
         d = np.nan_to_num(after - before[self.asked, 0])
         rate = float((w * d**2).sum())
         scale = self._scale if self.past.scale is not None else None
-        if scale is not None:
-            h, moved, weight = self.repeats.values(scale)
-        else:
-            right = np.eye(len(self.items.labels) + 1)
-            part = [right[code, self.repeats.truth] for code in self._repeated]
-            h = 0.5 * (part[1] - part[2]) ** 2 * (1 + (part[2] == part[0]))
-            moved, weight = part[1] - part[0], self.repeats.weight
-        some = (moved != 0) & ((self.repeats.truth < len(self.items.labels)) | (scale is not None))
-        h, weight = h[some], weight[some]
-        new = fresh_noise(rate, h, weight / weight.mean()) if h.size else rate
+        h, _, weight = self.repeats.values(scale, len(self.items.labels))
+        new = fresh_noise(rate, h, weight) if h.size else rate
         return float(new + old / before.shape[1]) / len(self.items)
-
-    @property
-    def _repeated(self) -> tuple[IntArray, IntArray, IntArray]:
-        return self.repeats.old, self.repeats.first, self.repeats.second
 
     # Flips, and how much of them is noise.
 
@@ -467,14 +455,7 @@ class Seen:
         if beta > WHOLE_OLD:
             return np.zeros(len(lost))
         known = self.items.matrix[self.cells] * self.kappa
-        missed = (p * was).sum(axis=1) - known
-        # True labels are known, too: no label has more new answers than items.
-        new, true = (p * (was + change)).sum(axis=1), self.cells[0]
-        rows, of_row = np.bincount(true, missed), np.bincount(true, new)
-        seen = of_row[true] > 0
-        missed -= rows[true] * new / np.where(seen, of_row[true], 1.0)
-        missed = np.where(seen, missed, 0.0)
-        return np.asarray((1 - beta) * missed)  # (I4)
+        return np.asarray((1 - beta) * ((p * was).sum(axis=1) - known))  # (I4)
 
     @cached_property
     def _moves(self) -> Moves:
@@ -526,6 +507,8 @@ class Seen:
         shift = np.maximum(shift, -matrix)
         won, lost = np.maximum(shift, 0.0), np.minimum(shift, 0.0)
         gained = won.sum(axis=1, keepdims=True)
+        # What strata of several labels miss of a row's old answers is no loss where nothing came.
+        lost = np.where(gained > 0, lost, 0.0)
         part = np.where(
             gained > 0, -lost.sum(axis=1, keepdims=True) / np.maximum(gained, 1e-300), 0
         )
@@ -541,13 +524,11 @@ class Seen:
     ) -> tuple[FloatArray, FloatArray]:
         """Return the ends of every cell of the matrix; they always hold the estimate."""
         number = len(self.items)
-        bounds = mean_change(
-            self._moves, _by_cell(self.sample), alpha=alpha, items=number, share=shares
-        )
+        bounds = mean_change(self._moves, self.sample, alpha=alpha, items=number, share=shares)
         # A cell that nobody has seen was not repeated either: its λ is 1, or 0 by declaration.
         unseen = sum_bounds(
             np.zeros(self._of_label.shape),
-            _by_cell(self.sample),
+            self.sample,
             alpha=alpha,
             possible=self._of_label > 0,
         )
@@ -673,12 +654,6 @@ class Seen:
 
 
 _NO_DRAWS = "the old API was asked once (--old-draws measures its randomness)"
-
-
-def _by_cell(sample: StratumSample) -> StratumSample:
-    """Return the same sample with an axis for cells before that of strata."""
-    parts = (sample.shares, sample.answered, sample.fraction)
-    return StratumSample(*(part[None, :] for part in parts))
 
 
 def _scaled(bounds: SumBounds, kappa: float) -> SumBounds:

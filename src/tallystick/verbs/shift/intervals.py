@@ -39,7 +39,7 @@ that are not exhausted. A cell c of the matrix, and with it the accuracy, is est
 
 with ō the old answers to the items asked, C those to all items, and A, B the sums over strata and
 cells of :math:`p_k^2 (1 - φ_k)/(n_k - 1)` times the covariance of new and old answers and the
-variance of old ones. Rows are scaled to the known number of each true label.
+variance of old ones.
 docs/theory/shift.md, *Intervals*. Element by element over leading axes;
 strata are the last one.
 """
