@@ -61,7 +61,7 @@ def test_intervals_say_what_they_promise() -> None:
 
 def test_labels_of_unknown_origin_change_the_answer() -> None:
     rng = np.random.default_rng(0)
-    table = {"item": list(range(200)), "system": ["a", "b"] * 100}
+    table = {"item": [k // 2 for k in range(200)], "system": ["a", "b"] * 100}
     table["gpt"] = rng.integers(0, 2, 200).tolist()
     table["human"] = [
         int(v) if k % 5 == 0 or k % 5 == 3 else None for k, v in enumerate(table["gpt"])

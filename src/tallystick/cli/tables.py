@@ -160,7 +160,7 @@ merge = Verb(
 
 
 def follow(call: Call) -> None:
-    """Answer about votes from stdin, window by window, as they come; the last one may be partial."""
+    """Answer about votes from stdin, window by window, as they come; the last may be partial."""
     question = call.question
     assert isinstance(question, JudgeQuestion)
     if question.window is None or call.source != ("-",):

@@ -138,7 +138,7 @@ def number_text(value: float) -> str:
 
 
 def pieces(book: StreamBook) -> Iterator[list[tuple[str | None, ...]]]:
-    """Return the rows of a book's span as cells of text, in the order in which they came, in pieces.
+    """Return the rows of a book's span as cells of text, in pieces, in the order of arrival.
 
     The reader of the book is of `Store.snapshot`: words that came since would be missing in it.
     """

@@ -465,8 +465,8 @@ def detect(file: File) -> Format:
     others += ["DuckDB"] if head[8:12] == b"DUCK" else []
     if others:
         raise FileError(
-            f"{file.name} is a {others[0]} file, which is not read: unpack or unlock it, or save the"
-            " table as CSV (UTF-8) or Parquet"
+            f"{file.name} is a {others[0]} file, which is not read: unpack or unlock it, or save"
+            " the table as CSV (UTF-8) or Parquet"
         )
     return _text(file, head)
 

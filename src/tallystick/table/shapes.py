@@ -308,8 +308,8 @@ def _check_pairs(table: Table, shape: LongShape, keys: Sequence[str]) -> None:
     if twice is not None:
         raise InputError(
             f"duplicate vote: {' and '.join((*keys, shape.judge))} {twice[0]} occur twice, at"
-            f" {twice[1]} and {twice[2]}. Keep one of them; if every row is an item of its own, leave"
-            f" {shape.judge!r} out (--ignore)"
+            f" {twice[1]} and {twice[2]}. Keep one of them; if every row is an item of its own,"
+            f" leave {shape.judge!r} out (--ignore)"
         )
 
 

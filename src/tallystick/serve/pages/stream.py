@@ -208,7 +208,7 @@ def _complete(reader: Reader, stream: StreamRecord, words: Words, midnight: int)
 
 
 def windows_figure(reader: Reader, stream: StreamRecord, *, most: int = 48) -> Figure | None:
-    """Return what the last closed windows said of each judge; its title names those with an alarm."""
+    """Return what the last closed windows said of each judge; the title names the alarms."""
     cells, alarmed = [], []
     rows = reader.all(
         "select idx, result, change from windows where stream = ? and result is not null"
@@ -230,7 +230,8 @@ def windows_figure(reader: Reader, stream: StreamRecord, *, most: int = 48) -> F
     return Figure(
         kind="rounds",
         # A window is tested by its votes: no label stands behind these shares and their ranges.
-        title=f"By the votes alone: the likely share of rows each judge gets right, per {span}{told}",
+        title="By the votes alone: the likely share of rows each judge gets right,"
+        f" per {span}{told}",
         columns=dict(zip(names, zip(*cells, strict=True), strict=True)),
         roles=dict(zip(("x", "group", "y", "low", "high"), names, strict=True)),
         unit="share",

@@ -28,7 +28,7 @@ class CompareQuestion(Question):
     )
     lower_is_better: bool | None = option(
         None,
-        "Whether a lower or a higher score is better (guessed from names such as latency and loss).",
+        "Whether a lower or a higher score is better (by names such as latency and loss).",
         flag="--lower-is-better/--higher-is-better",
     )
     population: str | None = option(

@@ -21,6 +21,7 @@ from tallystick.results import (
     count,
     names_of,
     number_word,
+    parse_gate,
     percent,
     percent_interval,
     plural,
@@ -376,14 +377,17 @@ _ALIKE = 0.9
 
 
 def with_other_items(result: ScoreResult, outputs: GradePanel) -> ScoreResult:
-    """Return the result; if two systems were run on different items, nothing is decided."""
+    """Return the result; if two systems were run on different items, neither is called better.
+
+    What one system scores on its own items is known all the same: gates on one score stay.
+    """
     least = (
         common_share(outputs) if not isinstance(result.pairs, Unknown) and result.pairs else None
     )
     if least is None or least >= _ALIKE:
         return result
-    items = plural(outputs.unit, 2)
-    return with_doubt(
+    items, names = plural(outputs.unit, 2), [row.name for row in result.systems]
+    doubted = with_doubt(
         replace(result, label_goal=None),
         Doubt(
             what="rows",
@@ -394,6 +398,11 @@ def with_other_items(result: ScoreResult, outputs: GradePanel) -> ScoreResult:
             needed=f"outputs of every system on the same {items}",
         ),
     )
+    gates = tuple(
+        before if parse_gate(before.expression, known=names).right is None else after
+        for before, after in zip(result.gates, doubted.gates, strict=True)
+    )
+    return replace(doubted, gates=gates)
 
 
 def common_share(outputs: GradePanel) -> float | None:
