@@ -91,7 +91,9 @@ def rows_of(file: File, lists: Sequence[str]) -> tuple[Row, Rows]:
         return {}, entries(held, file)
     if isinstance(held.get("columns"), list) and isinstance(held.get("data"), list):
         names = list(map(str, held["columns"]))
-        return held, entries([dict(zip(names, row, strict=False)) for row in held["data"]], file)
+        return held, entries(
+            [dict(zip(names, _list(row), strict=False)) for row in held["data"]], file
+        )
     found = [one for path in lists if isinstance(one := find(held, path), list)]
     return held, entries([row for rows in found for row in rows] if found else [held], file)
 
@@ -100,6 +102,16 @@ def entries(held: Sequence[Any], file: File) -> Rows:
     """Yield the objects of a list with their places."""
     for place, row in enumerate(held, start=1):
         yield f"entry {place}", _object(row, f"{file.name}, entry {place}")
+
+
+def _list(value: Any) -> list[Any]:
+    """Return a list as it is, and nothing of what should be one."""
+    return value if isinstance(value, list) else []
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """Return an object as it is, and no fields of what should be one."""
+    return value if isinstance(value, dict) else {}
 
 
 def _object(value: Any, place: str) -> dict[str, Any]:
@@ -187,13 +199,12 @@ def lm_eval_rows(file: File) -> Rows:
     for line, row in each_line(file, content(file)):
         _lacks(file, f"line {line}", row, ("doc_hash", "filter", "metrics"), "lm-eval")
         suffix = "" if row["filter"] == "none" else f",{row['filter']}"
-        document = row.get("doc")
-        asked = document if isinstance(document, dict) else {}
+        asked = _fields(row.get("doc"))
         yield (
             f"line {line}",
             {
                 "item": row["doc_hash"],
-                "scores": {f"{name}{suffix}": row.get(name) for name in row["metrics"]},
+                "scores": {f"{name}{suffix}": row.get(str(name)) for name in _list(row["metrics"])},
                 "groups": {key: value for key, value in asked.items() if key in _SUBJECTS},
             },
         )
@@ -212,7 +223,7 @@ def inspect_rows(file: File) -> Rows:
         head, samples = _archive(file)
     else:
         head = parsed(content(file), file.name)
-        samples = list(entries(head.get("samples") or (), file))
+        samples = list(entries(_list(head.get("samples")), file))
     if head.get("version") != 2:
         raise FileError(
             f"{file.name} is an inspect_ai log of version {head.get('version')!r}, version 2 is"
@@ -230,7 +241,7 @@ def inspect_rows(file: File) -> Rows:
     }
     for place, row in samples:
         scores = {
-            name: _lettered(find(one, "value")) for name, one in (row.get("scores") or {}).items()
+            name: _lettered(find(one, "value")) for name, one in _fields(row.get("scores")).items()
         }
         groups = row.get("metadata")
         yield place, {**told, "item": row.get("id"), "scores": scores, "groups": groups}
@@ -294,8 +305,8 @@ def helm_rows(file: File) -> Rows:
         _lacks(file, place, row, ("stats", "instance_id"), "HELM")
         if row.get("perturbation") is None:
             scores = {
-                find(one, "name.name"): one.get("mean")
-                for one in row["stats"]
+                str(find(one, "name.name")): find(one, "mean")
+                for one in _list(row["stats"])
                 if find(one, "name.perturbation") is None
             }
             yield place, {"item": row["instance_id"], "scores": scores}
@@ -343,7 +354,9 @@ def promptfoo_rows(file: File) -> Rows:
         asserted = find(row, _ASSERTED)
         ways = ("testCase.assertScoringFunction", "testCase.threshold")
         rules = [asserted, *(find(row, way) for way in ways)]
-        scores = {name: row[name] for name in ("success", "score")} | (row.get("namedScores") or {})
+        scores = {name: row[name] for name in ("success", "score")} | _fields(
+            row.get("namedScores")
+        )
         graded = asserted and row.get("gradingResult") and row.get("failureReason") != _CALL_FAILED
         yield (
             place,
@@ -367,7 +380,7 @@ def _question(asked: Any, rules: Sequence[Any]) -> str:
 
 def swe_bench_rows(file: File) -> Rows:
     """Return one row per instance; one that was submitted and not resolved counts 0."""
-    held = parsed(content(file), file.name)
+    held = _object(parsed(content(file), file.name), file.name)
     yes = held.get("resolved_ids", held.get("resolved"))
     if isinstance(yes, list):
         # The leaderboard's results.json has lists of instances only, the harness's has others.

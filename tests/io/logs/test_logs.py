@@ -1,13 +1,15 @@
 """Logs written by the tools themselves (see fixtures/README.md), and what is refused."""
 
+import contextlib
 import json
+import random
 import shutil
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from tallystick.errors import FileError, InputError
+from tallystick.errors import FileError, InputError, TallystickError
 from tallystick.table import scan
 from tallystick.table.logs import sniff_text
 from tallystick.table.scanning import detect
@@ -231,3 +233,26 @@ def test_a_metric_is_for_logs_only(tmp_path):
     (tmp_path / "s.csv").write_text("x,y\n1,0\n")
     with pytest.raises(InputError, match="is for evaluation logs"):
         scan(str(tmp_path / "s.csv"), metric="acc")
+
+
+def inner(value, path=()):
+    for key in value if isinstance(value, dict) else range(len(value)):
+        yield (*path, key)
+        if isinstance(value[key], dict | list):
+            yield from inner(value[key], (*path, key))
+
+
+@pytest.mark.parametrize("path", sorted(FIXTURES.rglob("*.json")), ids=lambda one: one.parent.name)
+def test_a_field_of_another_kind_is_refused_or_says_nothing(path, tmp_path):
+    draw = random.Random(0)
+    text = path.read_text()
+    places = list(inner(json.loads(text)))
+    for _ in range(40):
+        held = at = json.loads(text)
+        *above, last = draw.choice(places)
+        for key in above:
+            at = at[key]
+        at[last] = draw.choice([None, [], {}, "x", 3, [1], {"a": 1}])
+        (tmp_path / path.name).write_text(json.dumps(held))
+        with contextlib.suppress(TallystickError):
+            scan(str(tmp_path / path.name)).close()
