@@ -269,3 +269,14 @@ def test_a_command_for_a_sparse_truth_leaves_out_what_agrees_with_nothing() -> N
     columns = {**voted(600, words=("no", "yes")), "cached": flags(600)}
     columns["soll"] = columns.pop("gold")
     assert asked("judge", columns).calls[0] == "--truth soll --judges gpt,claude"
+
+
+def test_a_sparse_truth_is_asked_about_before_numbers_beside_marks() -> None:
+    columns = {
+        **voted(600),
+        "system": ["a", "b"] * 300,
+        "seconds": [k % 90 / 10 for k in range(600)],
+    }
+    columns["Mensch"] = columns.pop("gold")
+    question = asked("score", columns)
+    assert question.calls[0] == "--truth Mensch --judges gpt,claude"

@@ -49,6 +49,12 @@ def test_thousands_in_groups_are_refused_where_they_are_used(cells) -> None:
             compare(table, models=models)
 
 
+def test_a_table_of_nothing_but_thousands_in_groups_says_so() -> None:
+    scores = [f"{value:,}.5" for value in range(1000, 1080)]
+    with pytest.raises(InputError, match="column 'old' writes thousands in groups"):
+        compare({"old": scores, "new": scores[::-1]})
+
+
 def test_milliseconds_with_three_decimals_are_no_thousands() -> None:
     times = [f"{value / 1000:.3f}" for value in range(1000, 9000, 37)] + ["100", "250"]
     assert cells_of(*times) == times

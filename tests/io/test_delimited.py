@@ -189,24 +189,6 @@ def test_any_text_goes_through_csv_unchanged(
         assert table.relation.fetchall() == [tuple(cell or None for cell in row) for row in rows]
 
 
-plain = st.text(st.characters(exclude_categories=["Cs"], exclude_characters='\0"\n\r,'), max_size=6)
-
-
-@given(
-    rows=st.lists(st.tuples(plain, plain, st.just("x")), min_size=1, max_size=8),
-    end=st.sampled_from(["\n", "\r\n", "\r"]),
-)
-def test_the_fast_parser_and_the_strict_one_agree(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[tuple[str, str, str]], end: str
-) -> None:
-    path = tmp_path_factory.getbasetemp() / "plain.csv"
-    path.write_bytes((end.join([",".join(row) for row in [("a", "b", "c"), *rows]]) + end).encode())
-    with scan(path) as fast, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(delimited, "_parse_fast", lambda *_: False)
-        with scan(path) as strict:
-            assert fast.relation.fetchall() == strict.relation.fetchall()
-
-
 def test_a_quote_that_stands_where_it_should_keeps_the_fast_parser(tmp_path, monkeypatch):
     def refuse(*_):
         raise AssertionError

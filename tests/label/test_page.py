@@ -1,4 +1,6 @@
-"""The page of a session: locked down and blind, pairs side by side, answers that are corrected."""
+"""The page of a session: locked down and blind, pairs side by side, Markdown without tags, answers
+that are corrected.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ pytest.importorskip("starlette", reason="the extra serve is not installed")
 from starlette.testclient import TestClient
 
 from tallystick.serve.label_page import label_app
+from tallystick.serve.pages.site import marked
 from tests.label.conftest import JUDGES
 
 
@@ -92,7 +95,32 @@ def test_the_outputs_of_an_item_stand_side_by_side(tmp_path):
         text = _page(work).get("/r/k").text
     assert text.count("<section") == 2
     assert text.count('aria-current="true"') == 1
-    assert "a **long** answer" in text
+    assert "<p>a <strong>long</strong> answer" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<script>alert(1)</script>",
+        "- [x](javascript:alert(1)) `<i>`",
+        "# ![x](http://e.org/p.png)",
+        "**<b onclick=x>** *<i>*",
+        '```<u>\n<u>\n```\n2. "><img src=x onerror=x>',
+    ],
+)
+def test_no_tag_link_or_image_of_a_text_reaches_the_page(text):
+    made = marked(text)
+    assert not re.search(r"<(?!/?(p|h3|ul|ol|li|pre|code|strong|em)>|li value=.\d+.>)", made)
+
+
+def test_headings_lists_and_code_are_rendered():
+    made = marked(
+        "# Title\n\n- one\n* *two*\n\n2) x\n```py\n  x**2 < 1\n\n```\n`a*b*` 2 * 3 * 4\nend"
+    )
+    assert made == (
+        '<h3>Title</h3><ul><li>one</li><li><em>two</em></li></ul><ol><li value="2">x</li></ol>'
+        "<pre>  x**2 &lt; 1</pre><p><code>a*b*</code> 2 * 3 * 4\nend</p>"
+    )
 
 
 def test_the_key_of_a_label_that_is_a_digit_is_the_digit(tmp_path):

@@ -88,6 +88,21 @@ def test_undo_takes_back_the_latest_answer_only(start, truth):
         assert work.undo("1") is None
 
 
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"target": 1.0}, r"target must be in \(0, 1\), got 1.0"),
+        ({"alpha": 0.0}, "alpha must be in"),
+        ({"budget": 0}, "budget must be at least 1"),
+        ({"readers": 4}, "readers must be at most 3"),
+        ({"origin": "some"}, "origin must be one of random, unknown"),
+    ],
+)
+def test_settings_out_of_range_are_refused(start, settings, said):
+    with pytest.raises(InputError, match=said):
+        start("judge", **settings)
+
+
 def test_wrong_answers_are_named_and_refused(start):
     with start("judge") as work:
         [ask] = work.next(1)
@@ -241,6 +256,15 @@ def test_claims_on_ratios_are_settled_too(start, truth, metric):
         result = work.result()
     assert true > 0.7
     assert result.measures[0].verdict == "above"
+
+
+def test_at_least_twenty_asks_are_read_twice(start):
+    with start("prevalence", readers=2) as work:
+        work.next(15)
+        assert all(ask.twice for ask in work.session.asks)
+        work.next(300)
+        asks = work.session.asks
+        assert sum(ask.twice for ask in asks) == max(20, -(-len(asks) // 10))
 
 
 def test_two_readers_and_a_third_for_disagreements(start, truth):

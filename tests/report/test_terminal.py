@@ -2,7 +2,9 @@ import io
 import re
 
 from tallystick.report import show
-from tallystick.results import Interval
+from tallystick.report.grid import grid
+from tallystick.report.terminal import pictured
+from tallystick.results import Figure, Interval, Unknown
 from tests.report.conftest import Drawn, result
 
 
@@ -31,6 +33,35 @@ def test_a_terminal_and_a_pipe_say_the_same_words(monkeypatch):
     show(drawn, stream=pipe)
     show(drawn, stream=terminal)
     assert re.sub(r"\x1b\[\d*m", "", terminal.getvalue()).split() == pipe.getvalue().split()
+
+
+def _drawn_table(names, held, width):
+    rows = [
+        {"name": "a", "score": 0.5, "interval": Interval(0.25, 0.75)},
+        {"name": "b", "score": 0.8, "interval": None},
+    ]
+    figure = Figure.forest(
+        "scores", {"name": names, "score": [0.5, 0.8], "judges": [None, 0.0]}, held, mark="judges"
+    )
+    table = grid(rows, most=9)
+    return pictured(table.lines(), table, [figure], width)
+
+
+def test_each_interval_is_drawn_beside_its_row():
+    held = [Interval(0.25, 0.75), Unknown(reason="no labels")]
+    plain = ["name   score", "a      0.50 [0.25, 0.75]", "b      0.8"]
+    assert _drawn_table(["a", "b"], held, 79) == plain
+    assert _drawn_table(["a", "c"], held, 100) == plain
+    shown = _drawn_table(["a", "b"], held, 80)
+    assert shown[0].endswith("○ judges")
+    track = {line[0]: line[27:] for line in shown[1:3]}
+    room = len(track["b"]) - 1
+    assert track["b"].index("○") == 0
+    assert track["b"].index("●") == room
+    assert abs(track["a"].index("●") / room - 0.5 / 0.8) <= 0.5 / room
+    assert abs(track["a"].index("━") / room - 0.25 / 0.8) <= 0.5 / room
+    assert abs(track["a"].rindex("━") / room - 0.75 / 0.8) <= 0.5 / room
+    assert shown[3].split()[::4] == ["0", "0.8"]
 
 
 def test_details_are_printed_below_the_table():

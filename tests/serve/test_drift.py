@@ -14,7 +14,7 @@ import pytest
 from tallystick.serve.drift import _is_large, drift_step, is_seen, vote_columns, worked
 from tallystick.serve.jobs import Service
 from tallystick.serve.streams import StreamRecord, StreamSettings
-from tallystick.verbs.judge.windows import windows
+from tallystick.verbs.judge.windows import Windows
 from tests.serve.web import Clock, Web
 
 
@@ -44,7 +44,7 @@ def stepped(columns: dict[str, list[Any]], size: int) -> list[dict[str, Any]]:
 def test_steps_raise_the_alarms_of_the_command_line() -> None:
     columns = votes(3000, change=1500)
     steps = stepped(columns, 500)
-    direct = list(windows([columns], size=500))
+    direct = Windows(size=500).push(columns)
     assert [len(step["alarms"]) for step in steps] == [len(one.alarms) for one in direct]
     assert sum(len(step["alarms"]) for step in steps) == 1
     proved = [alarm["proves"] for step in steps for alarm in step["alarms"]]
@@ -165,7 +165,7 @@ def test_a_change_raises_one_alarm_with_the_words_of_judge(
     assert all(one["closed"] for one in closed)
     assert closed[0]["result"]["verb"] == "judge"
     changes = [one for one in web.get("/v1/alerts").json()["alerts"] if one["name"] == "change"]
-    direct = [alarm for one in windows([columns], size=SIZE) for alarm in one.alarms]
+    direct = [alarm for one in Windows(size=SIZE).push(columns) for alarm in one.alarms]
     assert len(changes) == len(direct) == 1
     # The hash that breaks ties is keyed by the stream, so evidence may differ; the place may not.
     assert abs(changes[0]["detail"]["around"] - 1000) <= 150

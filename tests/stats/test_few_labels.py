@@ -208,6 +208,19 @@ def test_v13_documents_labelled_together() -> None:
     assert shown(found) == near(0.675, 0.525, 0.83)
 
 
+def test_what_is_left_of_documents_is_counted_in_documents_and_more_if_a_large_one_is_missing():
+    item = np.repeat(np.arange(10), [1] * 5 + [4] * 5)
+    rows = Rows(y=first(np.arange(25) % 2, 5), grades=np.zeros((25, 1)), item=item)
+    whole = fit(rows, pass_fail=True).design
+    assert whole.fraction.tolist() == [0.5]  # five documents of ten, though five rows of 25
+    # Their five rows leave 20 of 25 open: (F11) is (5 (4/25)² + (20/25)²/5)/(1/5 - 1/10).
+    assert whole.excess == pytest.approx((5 * 0.16**2 + 0.8**2 / 5) / 0.1)
+    some = fit(replace(rows, y=np.where(item % 2 == 0, rows.y, np.nan)), pass_fail=True).design
+    part = fit(replace(rows, y=first(np.arange(25) % 2, 6)), pass_fail=True).design
+    assert some.fraction.tolist() == [0.3]
+    assert part.fraction.tolist() == [6 / 25]  # the sixth is labelled in part
+
+
 def test_v14_blanks() -> None:
     grades = np.array(v4().grades)
     grades[PLACE % 4 == 1, 1] = np.nan

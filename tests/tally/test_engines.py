@@ -78,7 +78,7 @@ def test_an_engine_locates_as_numpy_does(engine: str) -> None:
     assert tally.locate(data).tolist() == tally.locate(plain(votes())).tolist()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", ["arrow chunks", "pandas", "polars lazy", "duckdb", "dask"])
 @pytest.mark.parametrize("options", [{}, {"by": "text"}, {"missing": [-1]}])
 def test_an_engine_adds_up_as_numpy_does(engine: str, options: dict[str, Any]) -> None:
     options = {"columns": ["small", "score", "flag"], **options}

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from io import StringIO
 from shutil import get_terminal_size
 from textwrap import wrap
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from tallystick.report.grid import Grid, grid
-from tallystick.results import Result, harmless, slice_lines
+from tallystick.results import Figure, Result, harmless, slice_lines
+
+if TYPE_CHECKING:
+    from tallystick.report.svg import Tick, Track
 
 MOST_ROWS = 40
 MOST_BELOW = 15
@@ -52,8 +55,9 @@ class _Pen:
             line = f"\x1b[{_STYLES[style]}m{line}\x1b[0m"
         self.stream.write(f"{line}\n")
 
-    def draw(self, table: Grid) -> None:
+    def draw(self, table: Grid, figures: Sequence[Figure] = ()) -> None:
         lines = table.lines(self.width) if self.stream.isatty() else table.lines()
+        lines = pictured(lines, table, figures, self.width)
         self.stream.write("\n".join([*lines, ""]))
 
 
@@ -149,7 +153,7 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
         promise = promise or table.promise
         if table.rows:
             pen.say("")
-            pen.draw(table)
+            pen.draw(table, section.figures or (() if place else result.figures()[:1]))
             if table.total > len(table.rows):
                 pen.say(f"… the first {len(table.rows)} of {table.total:,} rows", "dim")
     pen.say("")
@@ -165,6 +169,70 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
         pen.say(line)
     if result.basis and pen.way_on:
         pen.say(pen.way_on, "dim")
+
+
+# A table with a picture: the forest of a page, one character high.
+
+PICTURED = 80
+"""Below this many columns the picture is left out, and the numbers stay."""
+_NARROWEST, _WIDEST = 20, 50
+"""A picture with fewer columns than this shows nothing; one with more shows nothing more."""
+_SIGNS = {"ring": "○", "ring off": "○", "dot": "●", "dot open": "◐"}
+_ORDER = {look: place for place, look in enumerate(("zero", "bar", *_SIGNS))}
+"""What is drawn later stands on top."""
+
+
+def pictured(
+    lines: list[str], table: Grid, figures: Sequence[Figure], width: int = PIPE_WIDTH
+) -> list[str]:
+    """Return the lines of a table, each with its interval drawn beside it where there is room.
+
+    Only a forest with one row per name of the table is drawn, and a table with one line per row.
+    """
+    names = [row[0].text for row in table.rows]
+    room = min(_WIDEST, width - max(map(len, lines)) - 3)
+    forests = [figure for figure in figures[:1] if figure.kind == "forest"]
+    if not forests or width < PICTURED or room < _NARROWEST or len(lines) != len(names) + 1:
+        return lines
+    from tallystick.report.kinds import forest  # an answer without a picture does without it
+
+    drawn = forest(forests[0])
+    tracks = {track.name: track for track in drawn.tracks}
+    if len(tracks) < len(drawn.tracks) or not {*names} <= {*tracks}:
+        return lines
+    ring = forests[0].roles.get("mark")
+    key = f"○ {forests[0].labels.get('mark', ring)}" if ring else ""
+    beside = [key, *(_track(tracks[name], room) for name in names), _scale(drawn.ticks, room)]
+    text = max(map(len, lines))
+    both = zip([*lines, ""], beside, strict=True)
+    return [f"{line:<{text}}   {one}".rstrip() for line, one in both]
+
+
+def _track(track: Track, room: int) -> str:
+    """Draw one row in *room* characters: zero, then the interval, then ring and dot on top."""
+    signs = [" "] * room
+    for mark in sorted(track.marks, key=lambda mark: _ORDER.get(mark.look, -1)):
+        places = [round(share * (room - 1)) for share, _ in mark.points]
+        if mark.look == "zero":
+            signs[places[0]] = "│"
+        elif mark.look == "bar":
+            for place in range(places[0], places[1] + 1):
+                signs[place] = "┿" if signs[place] == "│" else "━"
+        elif mark.look in _SIGNS:
+            signs[places[0]] = _SIGNS[mark.look]
+    return "".join(signs)
+
+
+def _scale(ticks: Sequence[Tick], room: int) -> str:
+    """Return the numbers of an axis as text below the picture, those that have room."""
+    signs = [" "] * room
+    ends = (ticks[0], ticks[-1], *ticks[1:-1])
+    for tick in ends:
+        start = round(tick.place * (room - 1)) - len(tick.text) // 2
+        start = min(max(0, start), room - len(tick.text))
+        if not "".join(signs[max(0, start - 2) : start + len(tick.text) + 2]).strip():
+            signs[start : start + len(tick.text)] = tick.text
+    return "".join(signs)
 
 
 def _wrapped(pen: _Pen, text: str, style: str, *, hanging: str = "") -> None:

@@ -415,10 +415,9 @@ def _refuse_twice(data: Data) -> None:
 
 
 def _unit(column: str) -> str:
-    """Return what an item is called: the column's name where it is a plain word."""
+    """Return what an item is called, where the column's name is a word that has a plural here."""
     word = column.strip().lower().removesuffix("_id")
-    plain = ("id", "uid", "qid", "uuid", "key", "index", "row", "item")
-    return word if word.isalpha() and word not in plain else "item"
+    return word if word in ("question", "prompt", "example", "task") else "item"
 
 
 # Preferences: each row shows outputs of two systems, and judges say a, b or tie.

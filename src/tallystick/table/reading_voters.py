@@ -572,10 +572,14 @@ def _grades(look: Look, free: Sequence[str]) -> tuple[str, ...]:
 
 def _no_grades(look: Look) -> InputError:
     beside = f" beside {look.truth}" if look.truth else ""
-    return InputError(
-        f"{look.source}: no column says pass or fail, or gives grades{beside}: name the judges"
-        " (--judges)"
-    )
+    text = f"no column says pass or fail, or gives grades{beside}: name the judges (--judges)"
+    return _nothing(look, text)
+
+
+def _nothing(look: Look, text: str) -> InputError:
+    """Say that nobody votes: for what is wrong with a column, if that is known, else by *text*."""
+    known = () if look.table is None else look.table.doubtful.values()
+    return InputError(f"{look.source}: {next(iter(known), text)}")
 
 
 def _own_words(look: Look, words: Sequence[str]) -> list[str]:
@@ -622,7 +626,8 @@ def _ungraded(look: Look, marks: Sequence[str], numbers: Sequence[str]) -> tuple
     usual = [n for n in numbers if look.facts[n].has_scale]
     likely = marks or usual or numbers
     if marks and usual:
-        raise _marks_or_numbers(look, marks, usual)
+        # A truth among the marks is asked about first: neither answer would be right with it.
+        raise _marks_or_numbers(look, _without_sparse(look, marks), usual)
     if not likely:
         raise _no_grades(look)
     look.leave([n for n in numbers if n not in likely], "no usual scale")
@@ -671,9 +676,10 @@ def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
         raise _which_or_truth(look, text, *calls)
     look.leave(words, "words, and no scores")
     if not every:
-        raise InputError(
-            f"{look.source}: no column holds scores. If {names(words) or 'columns'} hold answers,"
-            " name the true answers (--truth); else name the models (--models)"
+        raise _nothing(
+            look,
+            f"no column holds scores. If {names(words) or 'columns'} hold answers, name the true"
+            " answers (--truth); else name the models (--models)",
         )
     told = _told_by_content(look, every, kinds)
     if told:

@@ -32,13 +32,15 @@ def test_the_page_shows_the_texts_the_keys_and_nothing_else(web: Web) -> None:
     assert not [word for word in (*JUDGES, "stratum", "q1", " % [") if word in blind]
 
 
-def test_texts_are_shown_as_they_came(web: Web) -> None:
+def test_texts_are_shown_as_the_markdown_that_they_are(web: Web) -> None:
     web.put(f"/v1/streams/{STREAM}", json={"labels": ["pass", "fail"]})
-    show = {"Answer": "# Steps\n3. *mix*\n\n<script>x</script>"}
+    show = {"Answer": "# Steps\n3. *mix*\n4. **bake** at `a < b`\n\n<script>x</script>"}
     record = {"item": "q", "votes": {"a": "pass"}, "show": show}
     web.post(f"/v1/streams/{STREAM}/records", json=[record])
     draw(web, budget=1)
-    assert "# Steps\n3. *mix*\n\n&lt;script&gt;x&lt;/script&gt;" in web.get(PAGE).text
+    steps = '<ol><li value="3"><em>mix</em></li><li value="4"><strong>bake</strong> at'
+    assert f"<h3>Steps</h3>{steps} <code>a &lt; b</code></li></ol>" in (text := web.get(PAGE).text)
+    assert "<p>&lt;script&gt;x&lt;/script&gt;</p>" in text
 
 
 def test_an_item_without_a_text_says_that_there_is_nothing_to_read(web: Web) -> None:

@@ -156,7 +156,23 @@ def test_a_start_link_works_once_and_not_for_ever(
     assert far().get(late).status_code == 403
 
 
+def test_a_session_ends_with_the_time_of_its_key(
+    web: Web, far: Callable[..., Web], service: Service, clock: Clock
+) -> None:
+    order = {"role": "admin", "name": "eve", "days": 0.1}
+    browser = far()
+    key = web.post("/v1/keys", json=order).json()["key"]
+    assert browser.post("/login", data={"key": key}, headers=HOME).status_code == 303
+    assert browser.get("/settings").status_code == 200
+    clock.now += 0.1 * 86_400 + 1
+    service.door.forget()
+    assert browser.get("/settings").status_code == 401
+
+
 def test_a_form_needs_the_sessions_token_and_our_origin(web: Web) -> None:
+    # Without a session there is no token yet, and none is not the same as none.
+    early = web.post("/settings/keys", data={"csrf": ""}, headers={"origin": web.base})
+    assert early.status_code == 403
     fill(web, n=5)
     token = TOKEN.search(web.get("/settings").text)
     assert token is not None

@@ -26,6 +26,8 @@ WHOLE = [
     ([200, 200, 100], [20, 12, 8], [20, 9, 1], 0.7250, (0.6000, 0.8280)),
     ([400, 400, 200], [16, 10, 14], [16, 10, 14], 1.0, (0.8960, 1.0)),
     ([30, 10], [10, 10], [9, 4], 0.7750, (0.5750, 0.8250)),
+    # A stratum of a hundredth hardly counts, so nearly half a label is seen (AL2).
+    ([990, 10], [12, 3], [0, 0], 0.0, (0.0, 0.2260)),
 ]
 
 
@@ -126,6 +128,11 @@ def test_labels_at_the_least_value_have_the_least_mean():
     assert least_mean(np.zeros(3), of, np.ones(3), np.full(2, 0.5), 0.25, 3.84) == 0.0
 
 
+def test_where_most_items_are_labelled_grades_are_widened_by_one_item():
+    found = adverse_mean([0.2, 0.8, 0.5, 0.9, 1, 0.4, 0.6, 0.3], [0] * 5 + [1] * 3, [7, 5])
+    assert (found.estimate, *found.interval) == pytest.approx((0.577222, 0.391667, 0.725), abs=1e-6)
+
+
 def test_a_stratum_without_labels_may_lie_anywhere():
     some = adverse_mean([1.0] * 20, [0] * 20, [100, 100])
     assert some.estimate == 1.0
@@ -148,3 +155,5 @@ def test_the_cuts_are_the_third_and_two_third_quantiles():
     low, high = np.quantile(grades, [1 / 3, 2 / 3])
     expected = np.where(grades < low, 0, np.where(grades < high, 1, 2))
     assert graded_strata(grades).tolist() == expected.tolist()
+    # The middle of the second value lies exactly on a cut.
+    assert graded_strata([0.1, 0.5, 0.9], counts=[1, 2, 3]).tolist() == [0, 1, 2]

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import InputError
+from tallystick.results import count
 from tallystick.stats.replicates import item_values
 from tallystick.table import Data, Door, Label, Moments, identity, is_missing, read
 from tallystick.table.cells import in_order
@@ -495,12 +496,12 @@ def check_bounds(board: Board, question: CompareQuestion) -> None:
 
 def check_size(names: tuple[str, ...], n: int) -> None:
     """Refuse fewer than two models or two items."""
-    if len(names) < 2:
+    if len(names) < 2 or n < 2:
         raise InputError(
-            f"compare needs at least two models, got {list(names)}: name another column or file"
+            "compare needs at least two models, and at least two items that all of them answered,"
+            f" got {', '.join(names)} and {count(n)}: name the columns of models (--models), or"
+            " another file"
         )
-    if n < 2:
-        raise InputError(f"compare needs at least two items that all models answered, got {n}")
 
 
 MOST_ROWS = 2_000

@@ -38,9 +38,8 @@ from tallystick.table.capability import MOST_ROWS
 from tallystick.table.doubts import LabelView, label_doubt
 from tallystick.verbs.compare.board import Board, Drawn, check_size
 from tallystick.verbs.compare.question import CompareQuestion
-from tallystick.verbs.compare.ranking import INDEPENDENT
 from tallystick.verbs.compare.result import CompareResult
-from tallystick.verbs.compare.verdict import Findings, assemble
+from tallystick.verbs.compare.verdict import INDEPENDENT, Findings, assemble
 
 Codes = npt.NDArray[np.int32]
 
@@ -91,11 +90,10 @@ class Labelled:
         # Labels on every disagreement settle these items anyway.
         if not new and not subset and (more is None or more >= blank):
             return Needed(blank, apart)
+        of = apart if subset else "labels on items drawn at random"
         if more is None or more < 1:
-            return Needed(None, apart if subset else "labels on items drawn at random")
-        if subset:
-            return Needed(min(more, blank), apart)
-        return Needed(more, "labels on items drawn at random")
+            return Needed(None, of)
+        return Needed(min(more, blank) if subset else more, of)
 
     def _until_certain(self, i: int) -> int:
         """Return the labels from which no blank can turn the lead, if it goes on as it did."""
@@ -131,7 +129,7 @@ def rank_by_labels(board: Board, question: CompareQuestion) -> CompareResult:
             question=question,
             population="new" if new else "these",
             detectable=Unknown("labels are missing: see needed"),
-            assumptions=[INDEPENDENT, rests_on] if new else [rests_on],
+            assumptions=[INDEPENDENT.format("items"), rests_on] if new else [rests_on],
             warnings=why,
             seed=seed_of(question.seed),
             hidden=hidden[drawn],

@@ -551,16 +551,15 @@ def needed_for(
     question
         What was asked, bounds filled in.
     """
-    if question.population == "these":
-        return Needed(None, f"{unit}: on these {top.a} and {top.b} are equal")
     if table.unsettled:
         return Needed(None, f"{unit}: {table.unsettled}")
     # Means of runs that are equal differ by rounding.
     spread = float(table.spread[i])
     least = 0.0 if isnan(spread) else 1e-12 * spread
-    if isinstance(top.difference, Unknown) or question.sign * top.difference <= least:
+    these, lead = question.population == "these", top.difference
+    if these or isinstance(lead, Unknown) or question.sign * lead <= least:
         return Needed(None, f"{unit}: on these {top.a} and {top.b} are equal")
-    lead = abs(top.difference)
+    lead = abs(lead)
     method, bounds = table.intervals.method, question.bounds
     width = 0.0 if bounds is None else bounds[1] - bounds[0]
     goal: float
@@ -583,6 +582,9 @@ def needed_for(
     return Needed(more, f"{unit}, if {top.a} stays {shown} ahead of {top.b}")
 
 
+_NO_SPREAD = "the models never disagree, so nothing says what could be detected"
+
+
 def detectable(
     table: PairTable, size: int, models: int, question: CompareQuestion
 ) -> float | Unknown:
@@ -594,7 +596,7 @@ def detectable(
     if not np.isnan(table.first_only).any():
         disagreement = float(np.median((table.first_only + table.second_only) / size))
         if disagreement == 0:
-            return Unknown("the models never disagree, so nothing says what could be detected")
+            return Unknown(_NO_SPREAD)
         alpha, power = question.alpha, question.power
         try:
             return detectable_difference(
@@ -605,7 +607,7 @@ def detectable(
 
     error = float(np.median(table.spread)) / sqrt(size)
     if error == 0 or np.isinf(error):
-        return Unknown("no pair varies from item to item, so nothing says what could be detected")
+        return Unknown(_NO_SPREAD)
     found = (range_critical(models, question.alpha) + float(ndtri(question.power))) * error
     if question.bounds is not None and found > question.bounds[1] - question.bounds[0]:
         return Unknown(

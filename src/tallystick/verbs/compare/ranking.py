@@ -35,6 +35,7 @@ from tallystick.verbs.compare.board import Board, are_measured, check_bounds, ch
 from tallystick.verbs.compare.question import CompareQuestion, score_range
 from tallystick.verbs.compare.result import CompareResult
 from tallystick.verbs.compare.verdict import (
+    INDEPENDENT,
     Findings,
     assemble,
     cluster_assumptions,
@@ -47,7 +48,6 @@ from tallystick.verbs.compare.verdict import (
 Floats = npt.NDArray[np.float64]
 Share = Literal["share", "number"]
 
-INDEPENDENT = "items are independent draws from the population that the answer is about"
 SHARES = (
     "scores are shares between 0 and 1: they reach an end of that range and never leave it (give"
     " --bounds if they can)"
@@ -186,7 +186,7 @@ def _independent(
     else:
         scores = _mean_intervals(means, variance, n, flat, question, plain=measured or free)
 
-    assumptions = [INDEPENDENT]
+    assumptions = [INDEPENDENT.format("items")]
     if not binary:
         bounded = BERNSTEIN if question.certified else MEASURED if measured else PSEUDO
         assumptions.append(FREE if free else bounded)
@@ -228,7 +228,9 @@ def _unbounded(
     found = skewed_board(x, alpha=question.alpha, unit=unit)
     # Only rounding: a mean of runs is off by a few of the smallest steps between two numbers.
     flat = np.ptp(x, axis=0) <= 8 * np.spacing(np.abs(x).max(axis=0))
-    assumptions = cluster_assumptions(len(x), bounded=False) if clustered else [INDEPENDENT]
+    assumptions = [INDEPENDENT.format("items")]
+    if clustered:
+        assumptions = cluster_assumptions(len(x), bounded=False)
     if found.shown != "signs" and len(x) >= FEWEST:
         assumptions.append(RARE.format(max(2, -(-len(x) // 3)), unit))
     warnings = [] if clustered else flat_models(names, flat, False)
@@ -339,9 +341,7 @@ def _fitted(board: Board, question: CompareQuestion) -> CompareResult:
             means=means,
             n=board.n,
             question=question,
-            assumptions=[
-                f"{drawn} are independent draws from the population that the answer is about"
-            ],
+            assumptions=[INDEPENDENT.format(drawn)],
             sample=drawn,
             size=len(x),
         )

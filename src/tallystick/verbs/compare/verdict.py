@@ -530,10 +530,13 @@ def slice_cells(result: CompareResult) -> dict[str, str]:
 # -- what a verdict rests on, warnings, what to buy next
 
 
+INDEPENDENT = "{} are independent draws from the population that the answer is about"
+
+
 def cluster_assumptions(clusters: int, *, bounded: bool) -> list[str]:
     """Return what a comparison on new clusters rests on."""
     found = [
-        "clusters are independent draws from the population that the answer is about",
+        INDEPENDENT.format("clusters"),
         "every cluster counts once",
     ]
     if bounded:

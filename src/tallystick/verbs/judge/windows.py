@@ -301,17 +301,13 @@ class Windows:
 
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Go on from what :meth:`to_dict` wrote; refuse another window size or another truth."""
-        if saved.get("version") != _VERSION or "watch" not in saved:
-            raise InputError(
-                f"this state has version {saved.get('version')!r}, and {_VERSION} is read: start a"
-                " new one"
-            )
-        for name in ("size", "truth"):
-            if saved[name] != getattr(self, name):
-                option = "window" if name == "size" else "truth"
+        now = {"version": _VERSION, "size": self.size, "truth": self.truth}
+        for name, own in now.items():
+            if saved[name] != own:
+                option = "window" if name == "size" else name
                 raise InputError(
-                    f"this state was written with {option} {saved[name]!r}, and now it is"
-                    f" {getattr(self, name)!r}: use the same, or start a new state"
+                    f"this state was written with {option} {saved[name]!r}, and now it is {own!r}:"
+                    " use the same, or start a new state"
                 )
         self._rows = {name: list(values) for name, values in saved["rows"].items()}
         self._done = int(saved["done"])

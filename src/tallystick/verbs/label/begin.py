@@ -49,7 +49,7 @@ USUAL_TARGET = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
-class SessionSettings:
+class SessionSettings(Question):
     """How a session is run; everything here is fixed when it begins.
 
     Parameters
@@ -71,27 +71,14 @@ class SessionSettings:
         How labels that the table holds already came to be: random or unknown.
     """
 
-    target: float | None = None
-    budget: int | None = None
-    alpha: float = 0.05
-    seed: int = 0
+    target: float | None = option(None, "", within=(0.0, 1.0))
+    budget: int | None = option(None, "", low=1)
+    seed: int = option(0, "", low=0)
     show: tuple[str, ...] = ()
     ask: str = ""
     instructions: str = ""
-    readers: int = 1
-    origin: str = "unknown"
-
-    def __post_init__(self) -> None:
-        if self.target is not None and not 0 < self.target < 1:
-            raise InputError(
-                f"target must be in (0, 1), got {self.target!r}: .05 asks for ± 5 points"
-            )
-        if self.readers not in (1, 2, 3):
-            raise InputError(f"readers must be 1, 2 or 3, got {self.readers!r}")
-        if self.origin not in ("random", "unknown"):
-            raise InputError(f"the origin of labels must be random or unknown, got {self.origin!r}")
-        if self.budget is not None and self.budget < 1:
-            raise InputError(f"budget must be at least 1 label, got {self.budget!r}")
+    readers: int = option(1, "", low=1, high=3)
+    origin: str = option("unknown", "", choices=("random", "unknown"))
 
 
 def begin(

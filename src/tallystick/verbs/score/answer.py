@@ -52,6 +52,7 @@ from tallystick.verbs.score.verdict import (
 if TYPE_CHECKING:
     from tallystick.verbs.score.sessions import SessionDraws
 
+NO_HUMAN = "there are no human grades, and judges alone show nothing"
 COMPLETE = (
     "every output has a human grade: the doubt is about new items like these (--population these"
     " asks about these alone)"
@@ -326,7 +327,7 @@ def score_outputs(
         partial=partial,
         enough=enough,
         n_labels=outputs.n_labels,
-        labels_worth=worth if scored.labelled else Unknown("there are no human grades"),
+        labels_worth=worth if scored.labelled else Unknown(NO_HUMAN),
         population=question.population or "these",
         scale=outputs.scale,
         judge_scale=outputs.judge_scale,
@@ -350,7 +351,7 @@ def score_outputs(
 def _no_pairs(scored: Scored) -> tuple[SystemPairRow, ...] | Unknown:
     """Return why there are no pairs; none are missed where fewer than two systems are graded."""
     if not scored.labelled:
-        return Unknown("there are no human grades, and judges alone show no difference")
+        return Unknown(NO_HUMAN)
     if sum(one.score is not None for one in scored.systems) < 2:
         return ()
     return Unknown(scored.outputs.no_items or "no pair of systems has human grades")

@@ -114,9 +114,7 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
         believed=None if classes else (outputs.mean_grade, place, _own_errors(outputs)),
         together=_together(data, outputs),
         notes=settled if classes else (*settled, _UNITS.format(low, high)),
-        ask="Is this output good?"
-        if classes
-        else f"Which grade from {low:g} to {high:g} does this output deserve?",
+        ask=_GOOD if classes else f"Which grade from {low:g} to {high:g} does this output deserve?",
     )
 
 
@@ -172,6 +170,9 @@ def _check(data: Data, question: ScoreQuestion) -> None:
 # -- the three tasks
 
 
+_GOOD = "Is this output good?"
+
+
 _NOT_ON_ITEMS = (
     "goal {} compares {} systems on the same items, and there are {}: name the columns of systems"
     " and items (--system, --item)"
@@ -216,7 +217,7 @@ def _difference(
         columns=_columns(data),
         rule=gap_spread,
         names=names,
-        ask="Is this output good?",
+        ask=_GOOD,
     )
 
 
@@ -246,7 +247,7 @@ def _best(
         names=names,
         contest=judged_contest(strata=own.of[rows], guess=own.guess),
         passing=code,
-        ask="Is this output good?",
+        ask=_GOOD,
     )
 
 

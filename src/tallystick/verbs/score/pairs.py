@@ -30,6 +30,7 @@ from tallystick.verbs.score.systems import (
     FORECAST,
     MIX,
     NO_FORECAST,
+    TOO_FEW,
     Fitted,
     MixFit,
     System,
@@ -54,8 +55,6 @@ CERTIFIED = 1.5
 EXACT = "exact, all pairs"
 _PROVED: dict[str, Any] = {"guarantee": "exact", "halvings": 24}
 """Intervals with a proof take longer, so their p-values are good to a millionth only."""
-
-TOO_FEW = "the two systems have too few human grades on the same items to forecast"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from tallystick.verbs.score.sessions import SessionDraws
 
 NO_LABELS = "there are no human grades of this system"
+NO_GRADES = "there are no grades by a judge"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -159,7 +160,7 @@ class Scored:
 
     def _system_row(self, s: int) -> SystemRow:
         outputs, units, one = self.outputs, self.units, self.systems[s]
-        judged: float | Unknown = Unknown("no judge graded this system")
+        judged: float | Unknown = Unknown(NO_GRADES)
         if np.isfinite(self.judges[s]):
             judged = units.value(float(self.judges[s]))
         held: dict[str, Any] = dict.fromkeys(
@@ -173,7 +174,7 @@ class Scored:
             if isinstance(judged, float):
                 ends = replace(interval, low=judged - interval.high, high=judged - interval.low)
                 held |= {"bias": judged - score, "bias_interval": ends}
-        rank: tuple[int, int] | Unknown = Unknown("without human grades there is no ranking")
+        rank: tuple[int, int] | Unknown = Unknown(NO_LABELS)
         if outputs.preferences:
             rank = Unknown("a pair has no rank: see tiers")
         elif self.known is not None:
@@ -214,7 +215,7 @@ class Scored:
                     adjusted_p=pair.adjusted_p,
                     judge_only_difference=self.units.size(lead)
                     if np.isfinite(lead)
-                    else Unknown("no judge graded one of them"),
+                    else Unknown(NO_GRADES),
                     verdict=f"{self.names[a]} is better" if decided else NOT_SETTLED,
                     needed=pair.needed
                     if pair.rate is None

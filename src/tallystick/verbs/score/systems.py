@@ -39,7 +39,7 @@ PRECISION = 0.03
 FORECAST = (0.77, 1.36)
 """Usual ratios of forecast to actual width, so of forecast to actual spread."""
 
-TOO_FEW = "fewer than two human grades: nothing can be forecast"
+TOO_FEW = "there are too few human grades (of a pair, on the same items) to forecast"
 NO_FORECAST = "nothing is forecast for a target mix"
 MIX = "target mix, MOVER"
 

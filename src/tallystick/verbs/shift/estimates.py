@@ -316,21 +316,9 @@ class Seen:
         d = np.nan_to_num(after - before[self.asked, 0])
         rate = float((w * d**2).sum())
         scale = self._scale if self.past.scale is not None else None
-        if scale is not None:
-            h, moved, weight = self.repeats.values(scale)
-        else:
-            right = np.eye(len(self.items.labels) + 1)
-            part = [right[code, self.repeats.truth] for code in self._repeated]
-            h = 0.5 * (part[1] - part[2]) ** 2 * (1 + (part[2] == part[0]))
-            moved, weight = part[1] - part[0], self.repeats.weight
-        some = (moved != 0) & ((self.repeats.truth < len(self.items.labels)) | (scale is not None))
-        h, weight = h[some], weight[some]
-        new = fresh_noise(rate, h, weight / weight.mean()) if h.size else rate
+        h, _, weight = self.repeats.values(scale, len(self.items.labels))
+        new = fresh_noise(rate, h, weight) if h.size else rate
         return float(new + old / before.shape[1]) / len(self.items)
-
-    @property
-    def _repeated(self) -> tuple[IntArray, IntArray, IntArray]:
-        return self.repeats.old, self.repeats.first, self.repeats.second
 
     # Flips, and how much of them is noise.
 

@@ -218,10 +218,19 @@ class Repeats:
             size=float(w.sum() ** 2 / np.square(w).sum()) if w.size else 0.0,
         )
 
-    def values(self, scale: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return h of (N8), d = first - old, and the weights scaled to mean 1, for each repeat."""
-        o, g1, g2 = (scale[codes] for codes in (self.old, self.first, self.second))
-        keep = np.isfinite(o + g1 + g2)
+    def values(
+        self, scale: FloatArray | None, labels: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return h of (N8), d = first - old, and the weights scaled to mean 1, for each repeat.
+
+        Values are grades on *scale*; without one right (1) or wrong (0), where the truth is known.
+        """
+        told, known = (self.old, self.first, self.second), self.truth < labels
+        if scale is None:
+            o, g1, g2 = (np.where(known, codes == self.truth, np.nan) for codes in told)
+        else:
+            o, g1, g2 = (scale[codes] for codes in told)
+        keep = np.isfinite(o + g1 + g2) & (o != g1)
         o, g1, g2, w = o[keep], g1[keep], g2[keep], self.weight[keep]
         h = 0.5 * (g1 - g2) ** 2 * (1 + np.isclose(g2, o, rtol=0, atol=1e-12))
         return h, g1 - o, w / w.mean() if w.size else w
@@ -283,7 +292,7 @@ class NoiseShares:
         flips = repeats.flips()
         own = [repeats.entry(i, j).share for i, j in zip(*cells, strict=True)]
         if scale is not None:
-            mean = value_noise_share(*repeats.values(scale))
+            mean = value_noise_share(*repeats.values(scale, labels))
         else:
             moved = repeats.correctness(labels)
             # 1 until the repeats refute that chance explains all flips between right and wrong.

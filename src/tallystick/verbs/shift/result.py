@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tallystick.clients import Usage
-from tallystick.results import SCHEMA, Figure, Interval, Result, Section, Unit, Unknown
+from tallystick.results import SCHEMA, Figure, Interval, Result, Section, Unit, Unknown, points
 
 if TYPE_CHECKING:
     from tallystick.sampling import Strata
@@ -96,6 +96,12 @@ class TopCell:
     interval: Interval
     survives: bool
     examples: tuple[str, ...]
+
+    @property
+    def words(self) -> str:
+        """For a person: ``four → five: +2.1 points ± 0.4 points``."""
+        half = (self.interval.high - self.interval.low) / 2
+        return f"{self.true} → {self.answered}: {points(self.change)} ± {points(half, sign=False)}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,8 +31,8 @@ SMALL = 0.01
 
 ASSUMPTIONS = (
     "the true labels are right, and the answer is about these items, not about others",
-    "an item's answer does not depend on when in the run it was asked",
-    "intervals are approximate: their coverage is measured by simulation, not proved",
+    "an item's answer does not depend on when in the run it was asked; intervals are approximate:"
+    " their coverage is measured by simulation, not proved",
 )
 UNLABELLED = (
     "there are no true labels: the answer is about which answers changed, not about accuracy",
@@ -125,32 +125,25 @@ def _mean(result: ShiftResult) -> Change | None:
 
 def _first(result: ShiftResult, evidence: Evidence | None, *, hardly: bool) -> str:
     """Say whether the API changed, with the number that shows it."""
-    noise = result.noise
-    recorded = noise.answers_are == "recorded"
-    differ = _share(result.flip_rate)
-    if evidence is None and hardly:
-        return (
-            f"The API hardly changed: at most {percent(_high(noise.excess))} of its answers differ"
-        )
-    if evidence is None and isinstance(noise.excess.estimate, float):
-        return (
-            f"We cannot tell whether the API changed: {differ} of its answers differ, and"
-            f" {_share(noise.stability_before)} of two old answers to an item do"
-        )
-    if evidence is None and recorded:
-        return (
-            f"{differ} of the answers differ. Whether the API changed or only answers at random,"
-            " recorded answers cannot show"
-        )
+    noise, differ = result.noise, _share(result.flip_rate)
+    certain, recorded = (noise.answers_are == kind for kind in ("deterministic", "recorded"))
+    apart = f"{differ} of its answers differ"
     if evidence is None:
-        shown = f"We cannot tell whether the API changed: {differ} of its answers differ"
-        if noise.answers_are == "deterministic":
-            return shown
-        return (
-            f"{shown}, {percent(0.0)} to {percent(_high(noise.beyond))} beyond its own randomness"
-        )
-    if noise.answers_are == "deterministic":
-        return f"The API changed: {differ} of its answers differ"
+        if hardly:
+            most = percent(_high(noise.excess))
+            return f"The API hardly changed: at most {most} of its answers differ"
+        if recorded and isinstance(noise.excess.estimate, Unknown):
+            return (
+                f"{differ} of the answers differ. Whether the API changed or only answers at"
+                " random, recorded answers cannot show"
+            )
+        shown = f"We cannot tell whether the API changed: {apart}"
+        if isinstance(noise.excess.estimate, float) and not certain:
+            return f"{shown}, and {_share(noise.stability_before)} of two old answers to an item do"
+        most = percent(_high(noise.beyond))
+        return shown if certain else f"{shown}, {percent(0.0)} to {most} beyond its own randomness"
+    if certain:
+        return f"The API changed: {apart}"
     if evidence == "less stable":
         before = noise.stability_before
         known = isinstance(before.estimate, float)
@@ -160,8 +153,8 @@ def _first(result: ShiftResult, evidence: Evidence | None, *, hardly: bool) -> s
             f" before {was}"
         )
     if evidence == "beyond":
-        beyond = _share(noise.beyond)
-        return f"The API changed: {beyond} of its answers differ beyond its own randomness"
+        differ = _share(noise.beyond)
+        return f"The API changed: {differ} of its answers differ beyond its own randomness"
     if evidence == "excess":
         more = _share(noise.excess)
         return f"The API changed: {more} more answers differ than two old answers to an item do"
@@ -367,8 +360,10 @@ def history_verdict(assessments: Sequence[Mapping[str, Any]]) -> str:
 
 def old_draws_note(draws: int) -> str:
     """Say what several old answers per item are worth."""
-    known = f"{count(draws)} old answers per item show how noisy the old API was"
-    return f"{known}: nothing is assumed about it"
+    return (
+        f"{count(draws)} old answers per item show how noisy the old API was: nothing is assumed"
+        " about it"
+    )
 
 
 def baseline_verdict(accuracy: Change, unstable: float | Unknown, *, items: int, draws: int) -> str:
