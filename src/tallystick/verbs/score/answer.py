@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from tallystick._rng import seed_of
 from tallystick.errors import InputError, TallystickError
 from tallystick.results import GateOutcome, Needed, Result, Sentences, Slice, Unknown, parse_gate
-from tallystick.sampling.tasks import random_sample
 from tallystick.table import Capability, Data, Door, Roles, Table, Tally, answered, slice_labels
 from tallystick.table.panel_grades import GradePanel, read_outputs, read_preferences
 from tallystick.table.weights import refuse_weight
@@ -23,7 +22,6 @@ from tallystick.verbs.score.judges import (
     judge_rows,
     judges_unknown,
 )
-from tallystick.verbs.score.labelling import labelling
 from tallystick.verbs.score.pairs import first_grades
 from tallystick.verbs.score.question import ScoreQuestion, cases_of, demo
 from tallystick.verbs.score.result import (
@@ -35,7 +33,6 @@ from tallystick.verbs.score.result import (
     checked,
 )
 from tallystick.verbs.score.scored import Scored, estimated
-from tallystick.verbs.score.sessions import SessionDraws, needed_draws, session_draws, with_session
 from tallystick.verbs.score.systems import with_mix
 from tallystick.verbs.score.verdict import (
     FROM_ENDS,
@@ -51,6 +48,9 @@ from tallystick.verbs.score.verdict import (
     without_labels,
     without_preferences,
 )
+
+if TYPE_CHECKING:
+    from tallystick.verbs.score.sessions import SessionDraws
 
 NO_HUMAN = "there are no human grades, and judges alone show nothing"
 COMPLETE = (
@@ -98,8 +98,11 @@ def answer(data: Data, question: ScoreQuestion) -> Result:
 def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     """Answer one question about every system."""
     certified = question.certified  # exact for a number of labels that was fixed beforehand
-    if data.session and not certified and random_sample(data.session, by_system=True):
-        data = replace(data, session=None)  # labels like any others
+    if data.session and not certified:
+        from tallystick.sampling.tasks import random_sample
+
+        if random_sample(data.session, by_system=True):
+            data = replace(data, session=None)  # labels like any others
     notes: tuple[str, ...] = ()
     lost: Mapping[str, tuple[int, int]] = {}
     mix = question.mix()
@@ -133,7 +136,11 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
     known = (*outputs.systems, *competitors)
     for text in question.gates:
         parse_gate(text, known=known, measures=MEASURES)
-    draws = None if data.session is None else session_draws(data, outputs, question)
+    draws = None
+    if data.session is not None:
+        from tallystick.verbs.score.sessions import session_draws
+
+        draws = session_draws(data, outputs, question)
     result = score_outputs(outputs, question, draws)
     result = replace(
         result,
@@ -193,6 +200,13 @@ def applies(roles: Roles) -> Mapping[str, Any] | None:
     return {name: getattr(roles, name) for name in named}
 
 
+def _labelling(data: Data, *asked: Any) -> Any:
+    """Return what a person should label: the engine of labels loads where it is asked for."""
+    from tallystick.verbs.score.labelling import labelling
+
+    return labelling(data, *asked)
+
+
 CAPABILITY = Capability(
     verb="score",
     question=ScoreQuestion,
@@ -214,7 +228,7 @@ CAPABILITY = Capability(
     items=item_columns,
     cases=cases_of,
     demo=demo,
-    labelling=labelling,
+    labelling=_labelling,
 )
 
 
@@ -370,6 +384,8 @@ def _spoken(
         text, needed = grade_next(first, k, unit)
     said = sentences(rows, pairs, known.claims, units, following=text)
     if order is not None:
+        from tallystick.verbs.score.sessions import needed_draws, with_session
+
         said = with_session(said, order, rows, pairs, units, scored.question.alpha)
         needed = needed_draws(order)
     return said, None if settled else needed, settled

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallystick._rng import as_rng
 from tallystick.results import Claims, Interval, Unknown
-from tallystick.sampling.duels import SessionOrder
 from tallystick.stats.adverse_binary import Ends
 from tallystick.stats.anytime import betting_ends
 from tallystick.stats.certified import CertifiedRows, LabelRange, label_range
@@ -40,6 +39,9 @@ from tallystick.verbs.score.systems import (
     population_of,
     score_of,
 )
+
+if TYPE_CHECKING:
+    from tallystick.sampling.duels import SessionOrder
 
 FIRST = 20
 """Random items that systems should have grades on before anything can be forecast."""

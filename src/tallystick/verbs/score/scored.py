@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,7 +32,6 @@ from tallystick.verbs.score.result import (
     SystemRow,
     Units,
 )
-from tallystick.verbs.score.sessions import SessionDraws, session_pairs
 from tallystick.verbs.score.systems import (
     Fitted,
     MixFit,
@@ -42,6 +41,9 @@ from tallystick.verbs.score.systems import (
     joint_intervals,
 )
 from tallystick.verbs.score.verdict import ASSUMED_DRAW
+
+if TYPE_CHECKING:
+    from tallystick.verbs.score.sessions import SessionDraws
 
 NO_LABELS = "there are no human grades of this system"
 NO_GRADES = "there are no grades by a judge"
@@ -283,6 +285,8 @@ def estimated(
     (0.5, 0.75, [])
     """
     if draws is not None:
+        from tallystick.verbs.score.sessions import session_pairs
+
         systems = draws.systems(question.alpha)
         pairs = session_pairs(draws, systems, question)
         return Scored(outputs=outputs, question=question, systems=systems, pairs=pairs, draws=draws)
