@@ -656,7 +656,7 @@ def axis(
         ticks = tuple(10.0**k for k in range(ends[0], ends[1] + 1, every))
         return Axis(10.0 ** ends[0], 10.0 ** ends[1], ticks, unit, log=True)
 
-    if high == low:
+    if high - low <= 1e-9 * max(abs(low), abs(high)):  # ticks have ten digits
         room = abs(low) * 0.1 or 1.0
         if unit in ("share", "points"):
             room = 0.05

@@ -68,6 +68,7 @@ def find_outputs(
     Examples
     --------
     >>> import pyarrow as pa
+    >>> from tallystick.table import scan
     >>> wide = scan(pa.table({"id": [1, 2], "A.gpt": [1, 0], "B.gpt": [1, 1], "A.human": [1, None]}))
     >>> long, roles, notes = find_outputs(wide, Roles(truth="human"), Layout())
     >>> long.columns, roles.system

@@ -33,7 +33,7 @@ _SHOWN = 5
 _KEPT = 256
 """Hashes of rows that are kept: the smallest ones."""
 _SOME = 0.05
-"""Share of the sampled rows up to which two tallies may hold the same ones: a few corrected rows."""
+"""Share of the sampled rows that two tallies may both hold: a few corrected rows."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -154,8 +154,8 @@ def _check(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> in
         listed = ", ".join(_readable(name) for name in strangers[:3])
         raise InputError(
             f"{labels.source}: {len(strangers):,} of {len(given):,} labels are for items that"
-            f" {table.source} does not have, such as {listed}. Check {' and '.join(map(repr, keys))}"
-            " in both files"
+            f" {table.source} does not have, such as {listed}. Check"
+            f" {' and '.join(map(repr, keys))} in both files"
         )
     return len(strangers)
 

@@ -160,8 +160,8 @@ def _check(data: Data, question: ScoreQuestion) -> None:
     if len(roles.systems) == 2 or roles.criterion is not None or roles.probability:
         raise InputError(
             "a labelling session asks whether single outputs are good, by one criterion and drawn"
-            " by itself: preferences, --criterion and --probability are not read. Give the rows of one"
-            " criterion; of preferences, let people compare items drawn at random"
+            " by itself: preferences, --criterion and --probability are not read. Give the rows of"
+            " one criterion; of preferences, let people compare items drawn at random"
         )
     if not roles.judges:
         raise InputError(f"{data.source}: name the columns of judges (--judges)")

@@ -257,8 +257,8 @@ def _needed(result: ShiftResult, asked: int) -> Needed | None:
 def warnings_of(*, joined: int, strata: int, unheard: Mapping[str, Unheard]) -> tuple[str, ...]:
     r"""Return the warnings of an assessment: what is not known, each kind with what it could hide.
 
-    >>> warnings_of(joined=0, strata=9, unheard={"cut": Unheard(answers=3, hides=.012)})[0][:62]
-    '3 replies were cut off at the token limit (max_tokens in --r'
+    >>> warnings_of(joined=0, strata=9, unheard={"cut": Unheard(answers=3, hides=.012)})[0][:54]
+    '3 replies were cut off at the token limit (max_tokens '
     """
     words = {
         "failed": ("calls failed: they are missing, not wrong, and could hide", ""),
