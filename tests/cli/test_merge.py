@@ -2,6 +2,9 @@
 
 import json
 
+import numpy as np
+import pytest
+
 from tallystick.table import Tally
 
 
@@ -116,6 +119,28 @@ def test_ids_that_start_again_in_each_file_are_no_overlap(in_process, tmp_path):
     done = in_process("merge", "mon.tally", "tue.tally", "-o", "both.tally", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["n_items"] == 600
+
+
+@pytest.mark.parametrize(("start", "refused"), [(150, True), (250, True), (298, False)])
+def test_a_part_that_both_files_hold_is_found(in_process, tmp_path, start, refused):
+    """Two exports of 300 rows that overlap: half, a sixth, and two corrected rows."""
+    rng = np.random.default_rng(4)
+    votes = [f"{i},{a},{b}" for i, (a, b) in enumerate(rng.integers(0, 4, (600, 2)))]
+    for name, rows in (("mon", votes[:300]), ("tue", votes[start : start + 300])):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["item,ann,bob", *rows]) + "\n")
+        counted(in_process, f"{name}.csv", f"{name}.tally")
+    done = in_process("merge", "mon.tally", "tue.tally", "-o", "both.tally")
+    assert done.returncode == int(refused), done.stderr
+    assert ("the same rows" in done.stderr) == refused
+
+
+def test_ids_that_start_again_with_votes_that_are_often_alike_are_no_overlap(in_process, tmp_path):
+    rng = np.random.default_rng(5)
+    for name in ("mon", "tue"):
+        rows = [f"{i},{a:d},{a:d}" for i, a in enumerate(rng.random(300) < 0.8)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["item,ann,bob", *rows]) + "\n")
+        counted(in_process, f"{name}.csv", f"{name}.tally")
+    assert in_process("merge", "mon.tally", "tue.tally", "-o", "both.tally").returncode == 0
 
 
 def test_one_label_of_two_types_names_a_way_out_that_exists(in_process, tmp_path):

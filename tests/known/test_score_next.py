@@ -64,7 +64,7 @@ def test_grades_on_different_items_count_only_where_they_are(tmp_path):
     table = write(tmp_path / "t.csv", lambda system, item: item in places[system])
     said, needed = answer(table)
     assert said == (
-        "Next: grade 20 random questions for all four systems, graded ones first (51 more outputs)."
+        "Next: grade 20 random questions for every system (51 outputs without a grade yet)."
     )
     assert needed == {
         "count": 51,
@@ -75,7 +75,7 @@ def test_grades_on_different_items_count_only_where_they_are(tmp_path):
 def test_many_grades_without_one_common_item_are_still_too_few_for_a_pair(tmp_path):
     table = write(tmp_path / "t.csv", lambda system, item: item // 40 == "abcd".index(system))
     said, needed = answer(table)
-    assert said.endswith("for all four systems, graded ones first (60 more outputs).")
+    assert said.endswith("for every system (60 outputs without a grade yet).")
     assert needed["count"] == 60
 
 
@@ -83,7 +83,7 @@ def test_grading_what_was_advised_leaves_nothing_of_it_to_advise(tmp_path):
     before = write(tmp_path / "before.csv", lambda system, item: item < 5 + "abcd".index(system))
     said, needed = answer(before)
     # Five items have all grades, three have some (3, 2, 1 of four), and twelve have none.
-    assert "(54 more outputs)" in said
+    assert "(54 outputs without a grade yet)" in said
     assert needed["count"] == 54
     after = write(tmp_path / "after.csv", lambda system, item: item < 20)
     said, needed = answer(after)
@@ -91,19 +91,20 @@ def test_grading_what_was_advised_leaves_nothing_of_it_to_advise(tmp_path):
     assert "20 random questions" not in needed["of"]
 
 
-@pytest.mark.parametrize(("graded", "outputs"), [(0, "32 outputs"), (2, "24 more outputs")])
+@pytest.mark.parametrize(("graded", "outputs"), [(0, 32), (2, 24)])
 def test_a_table_of_eight_items_is_asked_for_eight(tmp_path, graded, outputs):
     table = write(tmp_path / "t.csv", lambda system, item: item < graded, items=8)
     said, needed = answer(table, "--judges", "gpt,claude")
-    assert said.startswith("Next: grade 8 random questions for all four systems")
-    assert said.endswith(f"({outputs}).")
-    assert needed["count"] == int(outputs.split()[0])
+    assert said == (
+        f"Next: grade 8 random questions for every system ({outputs} outputs without a grade yet)."
+    )
+    assert needed["count"] == outputs
 
 
 def test_a_system_without_grades_costs_its_share_and_no_more(tmp_path):
     table = write(tmp_path / "t.csv", lambda system, item: system == "a" and item < 30)
     said, needed = answer(table)
-    assert said.endswith("for all four systems, graded ones first (60 more outputs).")
+    assert said.endswith("for every system (60 outputs without a grade yet).")
     assert needed["count"] == 60
 
 
@@ -113,7 +114,7 @@ def test_a_tally_knows_no_items_and_is_asked_for_outputs(tmp_path):
     tally = tmp_path / "t.tally"
     run("tally", table, "-o", tally, "--columns", "system,gpt,claude,human")
     said, needed = answer(tally)
-    assert said == "Next: grade 20 random outputs of every system (30 more outputs)."
+    assert said == "Next: grade 20 random outputs of every system (30 outputs without a grade yet)."
     assert needed["count"] == 30
 
 
@@ -124,7 +125,7 @@ def test_systems_that_ran_on_different_items_are_not_asked_for_grades(tmp_path):
         ran=lambda system, item: "abcd".index(system) == item % 4,
     )
     said, needed = answer(table)
-    assert said == ""
+    assert said == "Next: get more outputs of every system on the same questions."
     assert needed == {"count": None, "of": "outputs of every system on the same questions"}
 
 
@@ -143,10 +144,9 @@ def test_a_forecast_counts_an_output_with_a_grade_once(tmp_path):
         return said, items, needed["count"]
 
     said, items, grades = count(0)
-    assert "graded ones first" not in said
     assert grades == 2 * items
     said, items, grades = count(25)
-    assert "(a and d, graded ones first)" in said.replace(f"{items} questions, ", "")
+    assert "(a and d)" in said.replace(f"{items} questions, ", "")
     assert grades == 2 * items - 25
 
 

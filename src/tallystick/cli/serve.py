@@ -53,6 +53,13 @@ def _place(command: Any) -> Any:
     help="Port to listen on; 0 picks a free one.",
 )
 @click.option(
+    "--durability",
+    type=click.Choice(("full", "normal")),
+    default="full",
+    show_default=True,
+    help="SQLite only. full survives a power cut; normal survives a killed process and is faster.",
+)
+@click.option(
     "--allow-host",
     "allow_hosts",
     multiple=True,
@@ -77,7 +84,8 @@ def serve(context: click.Context, /, **given: Any) -> None:
         allow_hosts=given["allow_hosts"],
     )
     address = address_of(config.folder or Path(), given["db"])
-    serve_forever(start_service(config, address), say=lambda line: tell([line]))
+    service = start_service(config, address, durability=given["durability"])
+    serve_forever(service, say=lambda line: tell([line]))
 
 
 def _store(folder: Path, db: str | None, *, kept: bool = False) -> Any:

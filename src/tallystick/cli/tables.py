@@ -117,7 +117,7 @@ def _total(tallies: Sequence[str], *, allow_overlap: bool) -> tuple[Tally, tuple
     total, same = Tally(), []
     for place, (path, part) in enumerate(zip(tallies, parts, strict=True)):
         # Which two of them share rows is looked for only if the sum does, or cannot know.
-        suspect = not part.sources.names or total.sources.clash(part.sources) is not None
+        suspect = not part.sources.names or total.clash(part) is not None
         before = zip(tallies[:place], parts, strict=False) if suspect else ()
         for first, other in before:
             told = _overlap((first, other), (path, part))
@@ -131,7 +131,7 @@ def _total(tallies: Sequence[str], *, allow_overlap: bool) -> tuple[Tally, tuple
 
 def _overlap(one: tuple[str, Tally], other: tuple[str, Tally]) -> str:
     """Say what two saved tallies share; nothing if they share nothing."""
-    clash = one[1].sources.clash(other[1].sources)
+    clash = one[1].clash(other[1])
     if clash is not None:
         return f"{one[0]} and {other[0]} both count {clash}"
     # Tallies of data in memory do not know what they counted: all there is to compare is the file.

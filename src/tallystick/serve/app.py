@@ -141,12 +141,12 @@ def address_of(folder: Path, db: str | None) -> str:
     return db if db is not None else str(folder / DATABASE)
 
 
-def start_service(config: Config, address: str) -> Service:
+def start_service(config: Config, address: str, *, durability: str = "full") -> Service:
     """Open the store and make the service."""
     with contextlib.ExitStack() as held:
         if "://" not in address:
             held.enter_context(alone(Path(address).parent))
-        store = open_store(address)
+        store = open_store(address, durability=durability)
         held.callback(store.close)
         service = make_service(store, config=config)
         held.callback(service.close)

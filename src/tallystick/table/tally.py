@@ -32,9 +32,8 @@ _BATCH = "batch:"
 _SHOWN = 5
 _KEPT = 256
 """Hashes of rows that are kept: the smallest ones."""
-_SAME = 0.9
-"""Share of the sampled rows from which two tallies have counted the same ones; ids that start again
-in each file, with other votes, share fewer."""
+_SOME = 0.05
+"""Share of the sampled rows up to which two tallies may hold the same ones: a few corrected rows."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,26 +100,33 @@ class Sources:
         """Return the names of what both have counted, in order."""
         return tuple(sorted(self.names[key] for key in self.names.keys() & other.names.keys()))
 
-    def clash(self, other: Sources) -> str | None:
-        """Say what both have counted, after the words "they both count"; None for nothing."""
+    def clash(self, other: Sources, *, chance: float = 0.0) -> str | None:
+        """Say what both have counted, after the words "they both count"; None for nothing.
+
+        *chance* is how often two rows of theirs have the same votes: of ids that start again in
+        each file, that share of the rows is the same although none was counted twice.
+        """
         shared = self.shared(other)
         if shared:
             more = f" and {len(shared) - _SHOWN} more" if len(shared) > _SHOWN else ""
             its = "its" if len(shared) == 1 else "their"
             return f"{', '.join(shared[:_SHOWN])}{more}: {its} rows would be counted twice"
-        share = self._share(other)
-        if share < _SAME:
+        share, seen = self._share(other)
+        doubt = 3 * (chance * (1 - chance) / max(1, seen)) ** 0.5
+        if share <= min(chance + doubt + _SOME, 0.99):
             return None
         return f"the same rows ({share:.0%} of the smaller one): they would be counted twice"
 
-    def joined(self, other: Sources, *, allow_overlap: bool = False) -> Sources:
+    def joined(
+        self, other: Sources, *, allow_overlap: bool = False, chance: float = 0.0
+    ) -> Sources:
         """Return the sources of both; what both have counted raises `MergeError`, unless that is
         allowed.
         """
         # Most tallies are made in memory and have no sources: nothing to copy.
         if not (self.names and other.names):
             return self if self.names else other
-        clash = self.clash(other)
+        clash = self.clash(other, chance=chance)
         if clash is not None and not allow_overlap:
             raise MergeError(
                 f"both tallies count {clash}. Leave one tally out, or allow it (--allow-overlap,"
@@ -149,17 +155,19 @@ class Sources:
             overlaps=overlaps,
         )
 
-    def _share(self, other: Sources) -> float:
-        """Return the share of the smaller one's rows that the other has counted too, about.
+    def _share(self, other: Sources) -> tuple[float, int]:
+        """Return the share of the smaller one's rows that the other has counted too, about, and on
+        how many rows that rests.
 
         Below the largest hash that both keep, both samples are complete (a bottom-k sketch).
         """
-        shares = [0.0]
+        shares = [(0.0, 0)]
         for kind in self.rows.keys() & other.rows.keys():
             both = self.rows[kind], other.rows[kind]
             end = min((max(one) for one in both if len(one) == _KEPT), default=float("inf"))
             mine, its = ({row for row in one if row <= end} for one in both)
-            shares.append(len(mine & its) / max(1, min(len(mine), len(its))))
+            seen = max(1, min(len(mine), len(its)))
+            shares.append((len(mine & its) / seen, seen))
         return max(shares)
 
     def to_json(self) -> dict[str, Any]:
@@ -530,11 +538,30 @@ class Tally:
         if self._recipe is None or other._recipe is None:
             return (other if self._recipe is None else self)._copy()
         recipe = self._recipe.merged(other._recipe)
-        sources = self.sources.joined(other.sources, allow_overlap=allow_overlap)
         try:
-            return self._holding(merge(self._held, other._held, recipe), recipe, sources)
+            both = merge(self._held, other._held, recipe)
         except InputError as error:  # two spellings of one label, or more than 64 bits
             raise MergeError(str(error)) from error
+        sources = self.sources.joined(
+            other.sources, allow_overlap=allow_overlap, chance=self._alike(other, both)
+        )
+        return self._holding(both, recipe, sources)
+
+    def clash(self, other: Tally) -> str | None:
+        """Say what both have counted, after the words "they both count"; None for nothing."""
+        if self.sources.clash(other.sources) is None:
+            return None
+        both = self.merge(other, allow_overlap=True)._held
+        return self.sources.clash(other.sources, chance=self._alike(other, both))
+
+    def _alike(self, other: Tally, both: Patterns) -> float:
+        """Return how often a row of each has the same pattern, from the counts of their sum."""
+        squares = [
+            float(np.sum(np.square(one.counts, dtype=float)))
+            for one in (both, self._held, other._held)
+        ]
+        pairs = float(self.n) * float(other.n)
+        return (squares[0] - squares[1] - squares[2]) / (2 * pairs) if pairs else 0.0
 
     def __radd__(self, other: object) -> Tally:
         # sum(tallies) starts from 0
