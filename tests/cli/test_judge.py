@@ -165,7 +165,7 @@ def test_position_bias_takes_two_columns_in_the_order_they_are_named(tallystick)
         (("--recorded", "position"), "it is for position-bias"),
         (("--alpha", "2"), "alpha must be in (0, 1)"),
         (("--follow",), "stdin"),
-        (("--method", "self-consistency", "--window", "100"), "has no window"),
+        (("--method", "self-consistency", "--window", "100"), "window has no effect"),
         (("--window", "100", "--weight", "item"), "window counts rows"),
     ],
 )

@@ -554,7 +554,7 @@ def drift_step(given: dict[str, Any]) -> dict[str, Any]:
         "result": None if window.result is None else json.loads(to_json(window.result.to_dict())),
         "reason": window.reason,
         "alarms": alarms,
-        "notices": [list(one) for one in zip(window.notice_kinds, window.notices, strict=True)],
+        "notices": [list(one) for one in window.notices],
         "namings": [dict(one) for one in window.namings],
         "started": started,
     }

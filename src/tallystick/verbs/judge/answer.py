@@ -70,7 +70,7 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
     if data.session and random_sample(data.session):
         data = replace(data, session=None)  # labels like any others
     if data.session is not None and question.method == "evaluate":
-        return from_session(data, question)
+        return from_session(data.session, data, question)
     result = ask(data, question)
     if not isinstance(result, JudgeResult):
         return result

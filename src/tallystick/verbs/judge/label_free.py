@@ -30,6 +30,7 @@ from tallystick.verbs.judge.result import (
     JudgeResult,
     JudgeScore,
     LabelScore,
+    Number,
     Share,
 )
 from tallystick.verbs.judge.verdict import (
@@ -59,7 +60,7 @@ def label_free_result(blind: Panel, model: VoteModel) -> JudgeResult:
     It is not an interval.
     """
     found = model.headline
-    scores = tuple(_score(blind, found, j) for j in range(len(blind.names)))
+    scores = _scores(blind, found)
     told = opening_without_labels(scores, refuted=model.refuted)
     return JudgeResult(
         verdict=told.verdict,
@@ -73,35 +74,52 @@ def label_free_result(blind: Panel, model: VoteModel) -> JudgeResult:
         ),
         method=METHOD,
         judges=scores,
-        prevalence={
-            key: Share(estimate=float(found.balance[c]), interval=NO_INTERVAL)
-            for c, key in enumerate(blind.keys)
-        },
+        prevalence=shares_without_labels(blind, found.balance),
     )
 
 
-def _score(blind: Panel, found: Headline, j: int) -> JudgeScore:
-    name, right = blind.names[j], float(found.accuracy[j])
-    rates = np.diagonal(found.per_label[j][:, : blind.n_classes])
-    parts = {
-        key: LabelScore(
-            estimate=float(rate) if np.isfinite(rate) else Unknown(f"{name} saw no item of {key}"),
+def _scores(blind: Panel, found: Headline) -> tuple[JudgeScore, ...]:
+    """Return one row per judge with its range; a judge without a number has none."""
+    rates = np.diagonal(found.per_label[:, :, : blind.n_classes], axis1=1, axis2=2)
+    nothing = "{} shares too few items with other judges"
+    scores = []
+    for j, one in enumerate(scores_without_labels(blind, found.accuracy, rates, nothing)):
+        ends = float(found.low[j]), float(found.high[j])
+        known = isinstance(one.accuracy, float)
+        one = replace(one, range=ends if known else one.accuracy)
+        scores.append(with_answers(one, blind, j))
+    return tuple(scores)
+
+
+def scores_without_labels(
+    panel: Panel, overall: Floats, rates: Floats, nothing: str
+) -> tuple[JudgeScore, ...]:
+    """Return one row per judge, NaN as unknown for the reason *nothing* ({} is the judge)."""
+
+    def number(value: float, name: str) -> Number:
+        return float(value) if np.isfinite(value) else Unknown(nothing.format(name))
+
+    return tuple(
+        JudgeScore(
+            name=name,
+            accuracy=number(overall[j], name),
             interval=NO_INTERVAL,
+            per_label={
+                key: LabelScore(estimate=number(rates[j, c], name), interval=NO_INTERVAL)
+                for c, key in enumerate(panel.keys)
+            },
+            votes=float(panel.voted[j]),
         )
-        for key, rate in zip(blind.keys, rates, strict=True)
-    }
-    score = JudgeScore(
-        name=name,
-        accuracy=right,
-        interval=NO_INTERVAL,
-        range=(float(found.low[j]), float(found.high[j])),
-        per_label=parts,
-        votes=float(blind.voted[j]),
+        for j, name in enumerate(panel.names)
     )
-    if not np.isfinite(right):
-        silent = Unknown(f"{name} shares no item with another judge")
-        score = replace(score, accuracy=silent, range=silent)
-    return with_answers(score, blind, j)
+
+
+def shares_without_labels(panel: Panel, shares: Floats) -> dict[str, Share]:
+    """Return the share of each label, without an interval."""
+    return {
+        key: Share(estimate=float(share), interval=NO_INTERVAL)
+        for key, share in zip(panel.keys, shares, strict=True)
+    }
 
 
 def with_answers(score: JudgeScore, panel: Panel, j: int) -> JudgeScore:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,6 @@ from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
 from tallystick.stats.latent_checks import CROWD
 from tallystick.table import Tally
-from tallystick.table.cells import Label
 from tallystick.table.panel import Ints, Panel
 from tallystick.verbs.judge.question import Ranges, check_ranges
 from tallystick.verbs.judge.result import JudgeResult, JudgeScore, LabelScore, Share, Statement
@@ -33,9 +31,7 @@ _NO_ESTIMATE = Unknown("logic gives ranges, no estimates")
 def logical(
     votes: Tally | Panel,
     *,
-    judges: Sequence[str] | None = None,
     truth: str | None = None,
-    labels: Sequence[Label] = (),
     prevalence: Ranges | None = None,
     joint: bool = True,
 ) -> JudgeResult:
@@ -54,8 +50,8 @@ def logical(
 
     Parameters
     ----------
-    votes, judges, labels
-        The tally; which columns judge; labels that nobody voted for.
+    votes
+        The tally of votes, or a panel.
     truth
         A column of true labels, partly blank: what is labelled is certain.
     prevalence
@@ -71,7 +67,7 @@ def logical(
     >>> print(logical(votes, prevalence={0: (0.9, 1.0)}).judges[0].interval)
     [0.500, 0.700] (95%, exact)
     """
-    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels)
+    panel = Panel.of(votes, truth=truth)
     panel.require_items("logical")
     ranges = check_ranges(prevalence, panel)
     logic = Logic.of(panel, ranges)

@@ -23,21 +23,19 @@ from tallystick.papers.noisy_judges.trio_quadratic import (
     solve_trios,
     unresolved_roots,
 )
-from tallystick.results import Interval, Unknown
+from tallystick.results import Interval
 from tallystick.stats.latent_model import LatentFit, LatentOptions, as_votes, fit, fit_plain
 from tallystick.table import Tally
-from tallystick.table.cells import Label
 from tallystick.table.panel import Floats, Panel
-from tallystick.verbs.judge.label_free import item_support, support_by_shares, with_answers
-from tallystick.verbs.judge.question import Known, Ranges, check_ranges, known_confusions
-from tallystick.verbs.judge.result import (
-    JudgeResult,
-    JudgeScore,
-    LabelScore,
-    Number,
-    Share,
-    Solution,
+from tallystick.verbs.judge.label_free import (
+    item_support,
+    scores_without_labels,
+    shares_without_labels,
+    support_by_shares,
+    with_answers,
 )
+from tallystick.verbs.judge.question import Known, Ranges, check_ranges, known_confusions
+from tallystick.verbs.judge.result import JudgeResult, Solution
 from tallystick.verbs.judge.verdict import (
     ALWAYS_LOOKS_RIGHT,
     BETTER_THAN_CHANCE,
@@ -45,15 +43,14 @@ from tallystick.verbs.judge.verdict import (
     MAJORITY,
     MISSING_SAY_NOTHING,
     NEVER_RIGHT,
-    NO_INTERVAL,
     SHARED_BIAS,
     as_stated,
     failed_trios,
     hardly_better,
     known_judges,
-    logic_needs_range,
     of_baseline,
     picked_by,
+    proved,
     range_contradicted,
     trios_contradict,
 )
@@ -70,13 +67,7 @@ _DIGITS = 6
 """Estimates on the edge come out of the iteration as 1e-12 or so: they are written as 0."""
 
 
-def majority(
-    votes: Tally | Panel,
-    *,
-    judges: Sequence[str] | None = None,
-    truth: str | None = None,
-    labels: Sequence[Label] = (),
-) -> JudgeResult:
+def majority(votes: Tally | Panel, *, truth: str | None = None) -> JudgeResult:
     """Grade judges by the vote of all of them.
 
     The label with most votes is taken for the truth
@@ -85,8 +76,8 @@ def majority(
 
     Parameters
     ----------
-    votes, judges, truth, labels
-        The tally; which columns judge; a column to leave aside; labels that nobody voted for.
+    votes, truth
+        The tally, and a column to leave aside.
 
     Examples
     --------
@@ -94,7 +85,7 @@ def majority(
     >>> [score.accuracy for score in majority(votes).judges]
     [1.0, 0.75, 0.75]
     """
-    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).blind
+    panel = Panel.of(votes, truth=truth).blind
     right, mass = majority_scores(panel.codes, panel.counts, n_labels=panel.n_classes)
     empty = np.full_like(right, np.nan)
     rates = np.divide(right, mass, out=empty, where=mass > 0)
@@ -102,7 +93,7 @@ def majority(
     overall = np.divide(right.sum(axis=1), whole, out=empty[:, 0].copy(), where=whole > 0)
     shares = majority_shares(panel.codes, n_labels=panel.n_classes)
     total = float(panel.counts[(panel.codes >= 0).any(axis=1)].sum())
-    scores = _scores(panel, overall, rates, "no majority where {} votes")
+    scores = scores_without_labels(panel, overall, rates, "no majority where {} votes")
     return JudgeResult(
         verdict=of_baseline(scores, "the majority were always right", "Nothing here tests that."),
         decision="undecided",
@@ -111,38 +102,10 @@ def majority(
         warnings=(ALWAYS_LOOKS_RIGHT,),
         method="majority",
         judges=scores,
-        prevalence=_prevalence(panel, panel.counts @ shares / total),
+        prevalence=shares_without_labels(panel, panel.counts @ shares / total),
         votes=panel.votes,
         learnt=item_support(panel, support_by_shares(panel)).columns,
     )
-
-
-def _scores(panel: Panel, overall: Floats, rates: Floats, nothing: str) -> tuple[JudgeScore, ...]:
-    """Return one row per judge, NaN as unknown."""
-
-    def number(value: float, name: str) -> Number:
-        return float(value) if np.isfinite(value) else Unknown(nothing.format(name))
-
-    return tuple(
-        JudgeScore(
-            name=name,
-            accuracy=number(overall[j], name),
-            interval=NO_INTERVAL,
-            per_label={
-                key: LabelScore(estimate=number(rates[j, c], name), interval=NO_INTERVAL)
-                for c, key in enumerate(panel.keys)
-            },
-            votes=float(panel.voted[j]),
-        )
-        for j, name in enumerate(panel.names)
-    )
-
-
-def _prevalence(panel: Panel, shares: Floats) -> dict[str, Share]:
-    return {
-        key: Share(estimate=float(share), interval=NO_INTERVAL)
-        for key, share in zip(panel.keys, shares, strict=True)
-    }
 
 
 # Trios of judges, exactly solved if their errors are independent.
@@ -153,7 +116,6 @@ def independent(
     *,
     judges: Sequence[str] | None = None,
     truth: str | None = None,
-    labels: Sequence[Label] = (),
     prevalence: Ranges | None = None,
 ) -> JudgeResult:
     """Grade three or more binary judges without labels, exactly if their errors are independent.
@@ -165,10 +127,8 @@ def independent(
 
     Parameters
     ----------
-    votes, judges, labels
-        The tally; which columns judge; labels that nobody voted for.
-    truth
-        A column to leave aside.
+    votes, judges, truth
+        The tally; which columns judge; a column to leave aside.
     prevalence
         Label to a range; picks the branch.
 
@@ -185,7 +145,7 @@ def independent(
     >>> [round(score.accuracy, 9) for score in result.judges], round(result.prevalence["a"].estimate, 9)
     ([0.85, 0.75, 0.733333333], 0.5)
     """
-    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).blind.answered
+    panel = Panel.of(votes, voters=judges, truth=truth).blind.answered
     panel.require_binary("independent")
     if len(panel.names) < 3:
         raise NotIdentifiable(
@@ -211,7 +171,9 @@ def independent(
         )
     share, accuracy = medians(trios, panel, first)
     shares = np.array([share, 1 - share])
-    scores = _scores(panel, accuracy @ shares, accuracy, "no sensible trio contains {}")
+    scores = scores_without_labels(
+        panel, accuracy @ shares, accuracy, "no sensible trio contains {}"
+    )
     branch = "better-than-chance" if first is None else "prevalence"
     solutions = _both_points(share, accuracy, panel, branch)
     alarms = [failed_trios(failed, counts["trios"], modes)] if failed else []
@@ -227,7 +189,7 @@ def independent(
         warnings=(SHARED_BIAS,),
         method="independent",
         judges=scores,
-        prevalence=_prevalence(panel, shares),
+        prevalence=shares_without_labels(panel, shares),
         solutions=solutions,
         alarms=tuple(alarms),
         trios=counts,
@@ -261,7 +223,9 @@ def _both_points(
             prevalence={panel.keys[0]: float(share), panel.keys[1]: 1 - float(share)},
             accuracy={
                 one.name: {key: part.estimate for key, part in one.per_label.items()}
-                for one in _scores(panel, table[:, 0], table, "no sensible trio contains {}")
+                for one in scores_without_labels(
+                    panel, table[:, 0], table, "no sensible trio contains {}"
+                )
             },
             chosen=name == branch,
             branch=name,
@@ -293,7 +257,7 @@ def held_to_range(result: JudgeResult, panel: Panel, prevalence: Ranges | None) 
     return replace(
         result,
         alarms=(*result.alarms, *alarms),
-        warnings=(*map(logic_needs_range, alarms), *result.warnings),
+        warnings=(*map(proved, alarms), *result.warnings),
     )
 
 
@@ -301,12 +265,7 @@ def held_to_range(result: JudgeResult, panel: Panel, prevalence: Ranges | None) 
 
 
 def dawid_skene(
-    votes: Tally | Panel,
-    *,
-    judges: Sequence[str] | None = None,
-    truth: str | None = None,
-    labels: Sequence[Label] = (),
-    known: Known | None = None,
+    votes: Tally | Panel, *, truth: str | None = None, known: Known | None = None
 ) -> JudgeResult:
     """Grade judges without labels by the latent-class model of Dawid and Skene.
 
@@ -317,11 +276,9 @@ def dawid_skene(
 
     Parameters
     ----------
-    votes, judges, labels
-        The tally; which columns judge; labels that nobody voted for.
-    truth
-        A column of true labels, left aside: this estimate uses votes only, so that labels can test
-        it.
+    votes, truth
+        The tally, and a column of true labels that is left aside: this estimate uses votes only, so
+        that labels can test it.
     known
         Judge to label to known accuracy. With all judges known only the prevalence is estimated:
         the environment is monitored, not the judges [CE23]_, section 6. A wrong vote is taken to
@@ -338,7 +295,7 @@ def dawid_skene(
     >>> round(dawid_skene(votes, truth="truth", known=known).prevalence["a"].estimate, 4)
     0.5
     """
-    panel = Panel.of(votes, voters=judges, truth=truth, labels=labels).blind
+    panel = Panel.of(votes, truth=truth).blind
     if known:
         panel = panel.answered  # the quality of a known judge is about its answers
     return dawid_skene_result(panel, fit_panel(panel, known=known), known=known)
@@ -368,7 +325,9 @@ def dawid_skene_result(panel: Panel, fitted: LatentFit, *, known: Known | None) 
     for j, name in enumerate(panel.names):
         if known and name in known:  # what is stated, over the items that it saw
             overall[j] = seen[j] @ np.nan_to_num(rates[j]) / seen[j].sum()
-    scores = _scores(panel, np.round(overall, _DIGITS), rates, "{} saw no item of this label")
+    scores = scores_without_labels(
+        panel, np.round(overall, _DIGITS), rates, "{} saw no item of this label"
+    )
     scores = tuple(with_answers(one, panel, j) for j, one in enumerate(scores))
 
     mean = float(fitted.accuracy.mean())
@@ -390,7 +349,7 @@ def dawid_skene_result(panel: Panel, fitted: LatentFit, *, known: Known | None) 
         warnings=(SHARED_BIAS, *((hardly_better(mean),) if weak else ())),
         method="dawid-skene",
         judges=scores,
-        prevalence=_prevalence(panel, fitted.balance),
+        prevalence=shares_without_labels(panel, fitted.balance),
         never_true=tuple(map(str, panel.extras)),
         votes=panel.votes,
         learnt=item_support(panel, support_by_shares(panel)).columns,

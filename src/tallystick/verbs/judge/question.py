@@ -33,6 +33,8 @@ _USES: Mapping[str, tuple[str, ...]] = {
     "known": ("evaluate", "dawid-skene"),
     "population": ("evaluate",),
     "recorded": ("position-bias",),
+    "window": GRADING,
+    "follow": GRADING,
 }
 """Which methods an option says something to."""
 
@@ -95,11 +97,6 @@ class JudgeQuestion(Question):
                     f"{name} has no effect with method {self.method}: it is for"
                     f" {', '.join(methods)}"
                 )
-        if self.method not in GRADING and (self.window is not None or self.follow):
-            raise InputError(
-                f"method {self.method} grades no judge, so it has no window and cannot follow a"
-                " stream"
-            )
         if self.state is not None and self.window is None:
             raise InputError("state keeps a stream of windows: add --window N")
 

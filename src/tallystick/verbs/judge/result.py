@@ -10,7 +10,6 @@ from tallystick.results import (
     Claims,
     Figure,
     Interval,
-    Json,
     PatternTable,
     Result,
     Section,
@@ -177,10 +176,6 @@ class Alarm:
     name: str
     proves: str
     does_not_prove: str
-
-    def to_dict(self) -> dict[str, Json]:
-        """Return it as JSON types."""
-        return {"name": self.name, "proves": self.proves, "does_not_prove": self.does_not_prove}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,8 @@ from tallystick.sampling.tasks import (
 from tallystick.sampling.votes import Floats, Ints, coded_votes
 from tallystick.table import Data
 from tallystick.table.data import RowPatterns
-from tallystick.verbs.judge.few_labels import Leader, leader
+from tallystick.table.session import Session
+from tallystick.verbs.judge.few_labels import leader
 from tallystick.verbs.judge.question import JudgeQuestion
 from tallystick.verbs.judge.result import JudgeResult, JudgeScore, LabelScore, Share
 from tallystick.verbs.judge.verdict import opening_with_labels
@@ -30,7 +31,7 @@ from tallystick.verbs.judge.verdict import opening_with_labels
 DESIGN = "labelled items were drawn by label, with the probabilities that its session records"
 
 
-def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
+def from_session(session: Session, data: Data, question: JudgeQuestion) -> JudgeResult:
     """Return the accuracy of each judge on these items, from the draws of a session.
 
     A session whose labels are a random sample is read like any other labels. This is for the
@@ -39,9 +40,6 @@ def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
     item was equally likely to be drawn; the stratified adverse likelihood on these cells is the
     interval (`tallystick.sampling.planned`).
     """
-    session = data.session
-    if session is None:
-        raise InputError("the truth does not come from a labelling session")
     if session.head.units != "rows" or session.head.question == "compare":
         raise InputError(
             f"{session.path} was drawn for {session.head.question}, only where models differ: it"
@@ -62,7 +60,9 @@ def from_session(data: Data, question: JudgeQuestion) -> JudgeResult:
         together.append(planned_measure(task, read, measure, known, alpha=strict)[1])
         voted = float(votes.counts[own >= 0].sum())
         scores.append(_score(measure.name, estimate, interval, voted, task))
-    best = _leader(scores, together)
+    # These intervals hold for all judges at once.
+    ends = [tuple(one) if isinstance(one, Interval) else (np.nan, np.nan) for one in together]
+    best = leader([score.name for score in scores], *np.array(ends).T)
     told = opening_with_labels(best, scores, n_labels=read.n, every=False)
     settled = best is not None and not best.rivals
     return JudgeResult(
@@ -105,13 +105,6 @@ def _prevalence(task: LabelTask, read: Read, apart: Read, alpha: float) -> Mappi
         estimate, interval = planned_measure(task, read, measure, known, alpha=alpha)
         found[str(label)] = Share(estimate=estimate, interval=interval)
     return found
-
-
-def _leader(scores: list[JudgeScore], together: list[Interval | Unknown]) -> Leader | None:
-    """Return who leads by intervals that hold for all judges at once; None if there are none."""
-    ends = [tuple(one) if isinstance(one, Interval) else (np.nan, np.nan) for one in together]
-    low, high = np.array(ends).T
-    return leader([score.name for score in scores], low, high)
 
 
 def _warnings(read: Read, apart: int) -> tuple[str, ...]:

@@ -194,9 +194,7 @@ def needed_labels(best: Leader | None, forecast: LabelsNeeded) -> Needed | None:
     whom = f"to tell {best.name} from {names_of(best.rivals, most=_NAMED)}"
     if not forecast.left:
         return Needed(None, f"items like these: all of them are labelled, too few {whom}")
-    if forecast.leader is None:
-        return Needed(None, f"labels on items drawn at random, {whom}")
-    if not forecast.enough:
+    if forecast.leader is not None and not forecast.enough:
         return Needed(
             forecast.left, f"labels, all that this table has left; even they may be too few {whom}"
         )
@@ -394,7 +392,7 @@ def range_contradicted(label: str, ends: tuple[float, float], method: str, share
             f" is {rate_of(share.estimate, share.interval)}: the range is wrong, or what {method}"
             " assumes"
         ),
-        does_not_prove="which of the two is wrong",
+        does_not_prove="which of the two is wrong, and bounds by logic hold only if the range is right",
     )
 
 
@@ -404,11 +402,6 @@ def proved(alarm: Alarm) -> str:
 
 
 # Warnings: what a reader should do about it.
-
-
-def logic_needs_range(alarm: Alarm) -> str:
-    """Warn that bounds by logic rest on a range that the data contradict."""
-    return f"{alarm.proves}; bounds by logic hold only if the range is right"
 
 
 def hardly_better(mean: float) -> str:

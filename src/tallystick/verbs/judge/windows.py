@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,15 +48,13 @@ class Window:
         Which window, and its items: start included, end not.
     result
         The evaluation of these items; None where they allow none, for the *reason* given.
-    change
-        The first alarm of this window, if the votes changed.
     alarms
         Every alarm that was raised in this window, with what it proves.
     details
         For every alarm: the series, where the change lies, and what may have changed.
-    notices, notice_kinds
-        Facts that need no test: a judge fell ``silent``, or writes a ``new label``; and the
-        ``naming`` of what an earlier alarm was about.
+    notices
+        Facts that need no test, as kind and words: a judge fell ``silent``, or writes a ``new
+        label``; and the ``naming`` of what an earlier alarm was about.
     namings
         For every such naming: the item of the alarm, and the cause that more items show.
     partial
@@ -68,33 +66,25 @@ class Window:
     end: int
     result: JudgeResult | None
     reason: str = ""
-    change: Alarm | None = None
     alarms: tuple[Alarm, ...] = ()
     details: tuple[Mapping[str, Any], ...] = ()
-    notices: tuple[str, ...] = ()
-    notice_kinds: tuple[str, ...] = ()
+    notices: tuple[tuple[str, str], ...] = ()
     namings: tuple[Mapping[str, Any], ...] = ()
     partial: bool = False
 
+    @property
+    def change(self) -> Alarm | None:
+        """The first alarm of this window, if the votes changed."""
+        return self.alarms[0] if self.alarms else None
+
     def to_dict(self) -> dict[str, Json]:
         """Return the result's JSON object with the window's place, change, alarms and notices."""
-        body: dict[str, Json] = {} if self.result is None else self.result.to_dict()
-        kept = body.get("alarms")
-        place: dict[str, Json] = {
-            **self._place(),
-            "change": None if self.change is None else self.change.to_dict(),
-            "reason": self.reason or None,
-        }
-        details: list[Json] = [dict(one) for one in self.details]
-        own: list[Json] = [alarm.to_dict() for alarm in self.alarms]
-        return {
-            **body,
-            "window": place,
-            "change": details[0] if details else None,
-            "changes": details,
-            "alarms": [*own, *(kept if isinstance(kept, list) else [])],
-            "notices": list(self.notices),
-        }
+        body: dict[str, Any] = {} if self.result is None else self.result.to_dict()
+        change = None if self.change is None else asdict(self.change)
+        seen = self._seen()
+        seen["alarms"] += body.get("alarms", [])
+        place = {**self._place(), "change": change}
+        return {**body, "window": place, "change": (*self.details, None)[0], **seen}
 
     def summary(self) -> dict[str, Any]:
         """Return the window in short: its place, verdict, accuracies, and what changed."""
@@ -102,23 +92,23 @@ class Window:
         return {
             **self._place(),
             "verdict": None if self.result is None else self.result.verdict,
-            "reason": self.reason or None,
             "accuracy": {
                 score.name: score.accuracy if isinstance(score.accuracy, float) else None
                 for score in scores
             },
             "change": None if self.change is None else self.change.proves,
-            "changes": [dict(one) for one in self.details],
-            "alarms": [alarm.to_dict() for alarm in self.alarms],
-            "notices": list(self.notices),
+            **self._seen(),
         }
 
-    def _place(self) -> dict[str, Json]:
+    def _place(self) -> dict[str, Any]:
+        place = {"index": self.index, "start": self.start, "end": self.end}
+        return {**place, "partial": self.partial, "reason": self.reason or None}
+
+    def _seen(self) -> dict[str, Any]:
         return {
-            "index": self.index,
-            "start": self.start,
-            "end": self.end,
-            "partial": self.partial,
+            "changes": [dict(one) for one in self.details],
+            "alarms": [asdict(alarm) for alarm in self.alarms],
+            "notices": [words for _, words in self.notices],
         }
 
 
@@ -251,11 +241,9 @@ class Windows:
             end=start + len(next(iter(rows.values()))),
             result=result,
             reason=reason,
-            change=changes[0][0] if changes else None,
             alarms=tuple(alarm for alarm, _ in changes),
             details=tuple(detail for _, detail in changes),
-            notices=tuple(told for _, told in notices),
-            notice_kinds=tuple(kind for kind, _ in notices),
+            notices=tuple(notices),
             namings=tuple(namings),
             partial=partial,
         )
@@ -319,7 +307,7 @@ class Windows:
 
 def evaluate_windows(
     data: Data, question: JudgeQuestion, evaluation: Callable[[Tally], JudgeResult]
-) -> tuple[Mapping[str, Any], ...]:
+) -> list[Window]:
     """Evaluate the rows in their order, window by window."""
     stream = Windows(
         size=question.window or 1,
@@ -332,34 +320,28 @@ def evaluate_windows(
     done = stream.push(data.label_lists(*data.roles.columns("judges", "truth")))
     if question.state is not None:
         save_state(stream, question.state)
-    return tuple(window.summary() for window in (*done, *stream.finish()))
+    return [*done, *stream.finish()]
 
 
 _MOST_TOLD = 3
 """Changes and notices that are shown; the windows of the JSON hold all."""
 
 
-def with_windows(result: JudgeResult, windows: Sequence[Mapping[str, Any]]) -> JudgeResult:
+def with_windows(result: JudgeResult, windows: Sequence[Window]) -> JudgeResult:
     """Return the result with its windows; alarms and notices of any window are those of the whole.
 
     Figures over all rows mix what was before a change with what came after it, so the verdict says
     where it was.
     """
-    alarms = [Alarm(**alarm) for window in windows for alarm in window["alarms"]]
-    # The later name of an alarm is beside that alarm in its window.
-    notices = [
-        text
-        for window in windows
-        for text in window["notices"]
-        if not text.startswith("the alarm at item")
-    ]
-    result = replace(result, windows=tuple(windows))
+    alarms = [alarm for window in windows for alarm in window.alarms]
+    notices = [words for window in windows for _, words in window.notices]
+    result = replace(result, windows=tuple(window.summary() for window in windows))
     if not alarms and not notices:
         return result
     told = [one.proves for one in alarms] + notices
     more = len(told) - _MOST_TOLD
     rest = (f"{count(more)} more changes are in the windows of --json",) if more > 0 else ()
-    said = _sentences(result, windows)
+    said = _sentences(result)
     return replace(
         result,
         alarms=(*result.alarms, *alarms),
@@ -369,10 +351,10 @@ def with_windows(result: JudgeResult, windows: Sequence[Mapping[str, Any]]) -> J
     )
 
 
-def _sentences(result: JudgeResult, windows: Sequence[Mapping[str, Any]]) -> Sentences:
+def _sentences(result: JudgeResult) -> Sentences:
     """Say in the opening that something changed, and where."""
     said = result.sentences or Sentences(answer=result.verdict)
-    changes = [change for window in windows for change in window["changes"]]
+    changes = [change for window in result.windows for change in window["changes"]]
     if changes:
         first = changes[0]
         what = first["likely"] or "the votes changed"
