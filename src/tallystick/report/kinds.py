@@ -656,7 +656,7 @@ def axis(
         ticks = tuple(10.0**k for k in range(ends[0], ends[1] + 1, every))
         return Axis(10.0 ** ends[0], 10.0 ** ends[1], ticks, unit, log=True)
 
-    if high == low:
+    if math.isclose(high, low, abs_tol=1e-12):
         room = abs(low) * 0.1 or 1.0
         if unit in ("share", "points"):
             room = 0.05
