@@ -181,7 +181,7 @@ def follow(call: Call) -> None:
         data = Data(held=votes, roles=roles, rules=rules, source="stdin")
         judges = [name for name in votes.names if name != roles.truth]
         read_as = replace(data, roles=replace(roles, item=None).with_columns("judges", judges))
-        return replace(graded(votes, read_as, question), reading=reading_of(read_as))
+        return replace(graded(read_as, question), reading=reading_of(read_as))
 
     stream = Windows(
         size=question.window or 1,
