@@ -122,7 +122,7 @@ class Client(ABC):
     @classmethod
     def of(cls, given: Given) -> Client:
         """Make one from what the user says about an API."""
-        raise NotImplementedError(f"{cls.__name__} has no address: pass the client itself")
+        raise NotImplementedError
 
     @property
     @abstractmethod
@@ -265,7 +265,8 @@ def check_fields(template: Json, columns: Sequence[str], what: str) -> None:
         if name not in columns:
             raise InputError(
                 f"{what} names {{{name}}}, which is not a column of the data"
-                f" ({', '.join(columns[:8])}); write {{{{ and }}}} for braces that are text"
+                f" ({', '.join(columns[:8])}); write {{{{ and }}}} for braces that are text,"
+                " and --labels where no labels are known for {labels}"
             )
 
 

@@ -21,12 +21,7 @@ from tallystick.clients.client import (
     parse_path,
     request_of,
 )
-from tallystick.clients.journal import (
-    failure,
-    refuse_key,
-    refuse_keys_in_body,
-    refuse_keys_in_url,
-)
+from tallystick.clients.journal import failure, refuse_keys
 from tallystick.errors import InputError
 from tallystick.results import Json
 
@@ -84,11 +79,8 @@ class HttpClient(Client):
     ) -> None:
         check_fields(request, given.columns, "the request template")
         # A key that was typed is refused before it can be written anywhere.
-        refuse_keys_in_url(url)
-        refuse_keys_in_body(request)
         headers = given.question.headers if headers is None else headers
-        for name, value in headers.items():
-            refuse_key("header", name, value)
+        refuse_keys(url, request, headers)
         self._url = Secret(url, "the address")
         self._headers = {name: Secret(value, f"header {name}") for name, value in headers.items()}
         self._request, self._label = request, answer_at

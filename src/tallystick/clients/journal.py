@@ -409,22 +409,22 @@ def refuse_key(what: str, name: str, value: str) -> None:
         )
 
 
-def refuse_keys_in_url(url: str) -> None:
-    """Refuse an address whose password or parameters hold a key.
+def refuse_keys(url: str, request: Json, headers: Mapping[str, str]) -> None:
+    """Refuse an address, a request or headers that hold a key.
 
-    >>> refuse_keys_in_url("https://host/v1?key=$GOOGLE_KEY&api-version=2024-06-01")
+    Of a request only known forms are refused, since texts may be anything.
+
+    >>> refuse_keys("https://host/v1?key=$GOOGLE_KEY&api-version=2024-06-01", {}, {})
     """
     parts = urlsplit(url)
     typed = [("password", parts.username), ("password", parts.password), ("path", parts.path)]
     for name, value in [*typed, *parse_qsl(parts.query, keep_blank_values=True)]:
         refuse_key("URL", name, value or "")
-
-
-def refuse_keys_in_body(body: Json) -> None:
-    """Refuse a request whose literals hold a key; only known forms, since texts may be anything."""
-    for field_name, text in texts_of(body):
+    for name, text in texts_of(request):
         if _KNOWN.search(text):
-            refuse_key("the request field", field_name, text)
+            refuse_key("the request field", name, text)
+    for name, value in headers.items():
+        refuse_key("header", name, value)
 
 
 LONGEST = 200
