@@ -79,14 +79,6 @@ def test_gates_decide_where_there_are_some(web: Web) -> None:
     assert web.post(URL, json=night(False, gates=[{"passed": False}])).json()["changed"]
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"verb": "shift"}, [], {**night(True), "accuracy_change": {"interval": 3}}]
-)
-def test_what_is_no_result_is_refused(web: Web, body: Any) -> None:
-    assert web.post(URL, json=body).status_code == 422
-    assert alarms(web) == []
-
-
 def test_a_muted_stream_and_a_key_without_the_role(
     web: Web, clock: Clock, far: Callable[..., Web]
 ) -> None:
