@@ -11,6 +11,8 @@ from tallystick.serve.auth import Span
 from tallystick.serve.client import check_stream
 from tallystick.serve.jobs import Service
 from tallystick.serve.streams import is_doubtful, known_label
+from tests.serve.postgres import both
+from tests.serve.queue.people import InProcess
 from tests.serve.web import Web
 
 
@@ -28,7 +30,8 @@ def test_a_stream_is_made_shown_changed_and_deleted(web: Web) -> None:
     )
 
 
-def test_a_new_stream_of_an_old_name_has_nothing_of_the_old_one(web: Web) -> None:
+def test_a_new_stream_of_an_old_name_has_nothing_of_the_old_one(web: Web, service: Service) -> None:
+    service.worker = InProcess(service.store)
     url = "/v1/streams/qa"
     etags = set()
     for n in (20, 30):
@@ -82,8 +85,6 @@ def test_labels_of_the_second_version_have_no_order_until_they_are_set_again(
 
 
 URL = "/v1/streams/qa/records"
-
-both = pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
 
 
 @pytest.fixture(autouse=True)
