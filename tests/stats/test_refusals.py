@@ -118,11 +118,19 @@ REFUSED = [
     # Pairs, clusters, plans.
     (lambda: tango([-1], [0], 5), "first_only"),
     (lambda: tango([3], [3], 5), "first_only - second_only"),
+    (lambda: tango(6, 5, 10), "at least 0"),
     (lambda: exact_score(3, 3, 5), "between 0 and n"),
     (lambda: holm([0.1, NAN]), "p must be in"),
     (lambda: step_down_order([[1, 2], [0.5, 1]]), "p_values must be"),
     (lambda: sign_flip_columns(np.full((8, 1), NAN), width=1, rng=0), "clusters x pairs"),
     (lambda: sign_flip_columns(np.full((8, 1), 0.3), width=0.2, rng=0), r"reach 0\.3 .* = 0\.2"),
+    *(
+        (
+            lambda o=o: sign_flip_columns(np.ones((8, 1)), **({"width": 1, "rng": 0} | o)),
+            next(iter(o)),
+        )
+        for o in ({"width": 0}, {"alpha": 1}, {"adverse": -1})
+    ),
     (lambda: battles(0, 0, 0), "no battles"),
     (lambda: battles(1, -1, 0), "ties"),
     (lambda: battles_by_item([1, 2], [0, 1], rng=0), "outcomes"),
