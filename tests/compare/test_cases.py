@@ -53,9 +53,3 @@ def test_the_verdict_is_told_line_by_line():
     assert result.opening.answer.startswith("a is the best of three models: 98.3% [")
     assert result.opening.contrast.startswith("It beats b by 23.3 points")
     assert result.verdict.startswith("a is the best of three models: 98.3% [")
-
-
-def test_a_truth_that_equals_one_model_everywhere_decides_nothing():
-    _, result = answered()
-    assert result.decision == "undecided"
-    assert "look like a copy" in result.verdict

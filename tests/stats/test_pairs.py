@@ -15,7 +15,6 @@ from scipy.stats import norm, studentized_range, ttest_1samp
 from tallystick.stats import power as pw
 from tallystick.stats.maxt import WIDE, _root, holm, pairwise_max_t, step_down
 from tallystick.stats.power import range_critical
-from tallystick.stats.replicates import item_values
 from tallystick.stats.signs import (
     ranks,
     sequential_items,
@@ -331,11 +330,6 @@ def test_the_items_reach_the_power_and_one_less_does_not(pair, power):
 
 
 # The vectors were computed apart from this code, by the formulas of docs/theory/compare.md.
-
-
-def test_the_printed_item_values_come_out():
-    assert item_values([3], [10], k=5).round(4).tolist() == [0.9167]
-    assert item_values([3], [10], k=2, kind="pass^k").round(4).tolist() == [0.0667]
 
 
 # The vectors were computed apart from this code, by the formulas of docs/theory/compare.md.
