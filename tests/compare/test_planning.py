@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.stats.power import paired_items
 from tallystick.verbs.compare import Board, CompareQuestion, plan
 from tallystick.verbs.compare.planning import Pilot
 
@@ -14,11 +13,6 @@ def pilot_of(board):
 
 def by_name(result):
     return {one.name: one for one in result.methods}
-
-
-def test_the_numbers_are_those_of_the_errata():
-    assert paired_items(0.02, 0.1) == 1960
-    assert paired_items(0.02, 0.02) == 391
 
 
 def test_an_unknown_disagreement_is_said():

@@ -72,12 +72,6 @@ def test_every_pair_has_the_interval_and_the_p_value_of_its_own_counts():
     assert np.array_equal(table.p_value, paired_test(b, c, 80))
 
 
-def test_the_same_seed_gives_the_same_bytes():
-    assert to_json(evaluate(board(), rng=3).to_dict()) == to_json(
-        evaluate(board(), rng=3).to_dict()
-    )
-
-
 def test_wins_ties_and_losses_are_scores_in_bounds():
     scores = np.random.default_rng(1).choice([0, 0.5, 1], (200, 2), p=[0.3, 0.3, 0.4])
     result = evaluate(
@@ -159,20 +153,6 @@ def test_unbounded_scores_that_differ_alike_on_every_item_are_not_told_apart(sca
     if models == 3:
         flat = next(row for row in result.models if row.name == "z")
         assert tuple(flat.interval) == (-np.inf, np.inf)
-
-
-def test_clusters_answer_for_the_population_that_was_named():
-    held = board(accuracy=(0.62, 0.55))
-    clusters = tuple((np.arange(600) // 60).tolist())
-    clustered = Board(names=held.names, scores=held.scores, clusters=clusters)
-    new = evaluate(clustered)  # the default changed: a cluster column means new clusters
-    same = evaluate(clustered, question=CompareQuestion(population="these"))
-    assert (new.population, new.sample) == ("new", "clusters")
-    assert new.estimand == "cluster mean"
-    assert any("no model collapses on clusters rarer" in text for text in new.assumptions)
-    assert same.population == "these"
-    assert same.models[0].interval.width == same.pairs[0].interval.width == 0
-    assert same.decision == "decided"
 
 
 def test_a_model_of_one_score_has_no_score_without_doubt_on_new_clusters_either():

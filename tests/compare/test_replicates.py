@@ -67,8 +67,3 @@ def test_epochs_of_0_and_1_stay_bounded():
 def test_pass_at_k_without_runs_is_refused():
     with pytest.raises(InputError, match="needs several runs per item"):
         compare({"a": [1, 0, 1], "b": [0, 0, 1]}, metric="pass@2")
-
-
-def test_more_attempts_than_runs_are_refused():
-    with pytest.raises(InputError, match="at least k = 11 runs"):
-        pass_board(board([[3, 3]]), PassMetric("pass@k", 11))

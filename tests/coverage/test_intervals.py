@@ -16,7 +16,7 @@ from scipy.stats import binom, hypergeom, t
 from tallystick._rng import as_rng
 from tallystick.stats.anytime import betting
 from tallystick.stats.intervals import clopper_pearson, pseudo_t, wilson
-from tallystick.stats.urns import hypergeometric, hypergeometric_strata, hypergeometric_subgroup
+from tallystick.stats.urns import hypergeometric, hypergeometric_strata
 
 ROUNDING = 1e-12
 
@@ -87,20 +87,6 @@ def strata_misses(n1, n2, k1, k2, alpha):
 def test_two_strata_are_covered_at_every_division_and_sample(n1, n2, alpha):
     for k1, k2 in product(range(0, n1 + 1, 2), range(0, n2 + 1, 2)):
         assert strata_misses(n1, n2, k1, k2, alpha) <= alpha + ROUNDING, (k1, k2)
-
-
-@pytest.mark.parametrize(("n", "k"), [(8, 4), (12, 5), (14, 10)])
-def test_a_subgroup_of_unknown_size_is_covered_at_every_size_and_count(n, k):
-    for size in range(1, n + 1):
-        for right in range(size + 1):
-            missed = 0.0
-            for members in range(max(0, k - (n - size)), min(k, size) + 1):
-                for x in range(max(0, members - (size - right)), min(members, right) + 1):
-                    if right / size not in hypergeometric_subgroup(x, members, k, n, alpha=0.2):
-                        missed += hypergeom.pmf(members, n, size, k) * hypergeom.pmf(
-                            x, size, right, members
-                        )
-            assert missed <= 0.2 + ROUNDING, (size, right)
 
 
 def test_betting_on_coins_holds_over_every_sequence():

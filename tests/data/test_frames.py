@@ -211,17 +211,6 @@ def test_a_long_frame_is_turned_round_here_as_a_table_is(engine: Any, far: None)
     _same(_body(judge(engine(_long(_votes())), truth="gold")), expected)
 
 
-def test_the_row_numbers_of_pandas_are_no_column() -> None:
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(_right(_votes()))
-    kept = frame[frame.index % 2 == 1]
-    assert [row.name for row in compare(kept, models=("x", "y", "z")).models] == [
-        "x",
-        "y",
-        "z",
-    ]
-
-
 def test_series_whose_indexes_differ_are_refused_by_name() -> None:
     pd = pytest.importorskip("pandas")
     gold = pd.Series([0, 1, 1, 0] * 10)

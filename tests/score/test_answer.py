@@ -4,7 +4,7 @@ import pytest
 
 from tallystick.errors import InputError
 from tallystick.table import Tally
-from tallystick.verbs.score import ScoreQuestion, evaluate
+from tallystick.verbs.score import evaluate
 from tests.score.tables import ROLES, drawn
 
 
@@ -12,13 +12,6 @@ def test_the_bias_is_judges_minus_score_with_the_same_doubt():
     for row in evaluate(drawn(), **ROLES).systems:
         assert row.bias == pytest.approx(row.judge_only - row.score)
         assert row.bias_interval.width == pytest.approx(row.interval.width)
-
-
-def test_slices_are_answered_at_a_level_for_all_of_them():
-    table = {**drawn(items=200, graded=80), "half": [i % 2 for i in range(200) for _ in "abc"]}
-    result = evaluate(table, by="half", **ROLES)
-    assert [part.label for part in result.slices] == [0, 1]
-    assert result.slices[0].answer.alpha == 0.025
 
 
 def test_a_slice_without_labels_claims_nothing():
@@ -54,11 +47,6 @@ def test_preferences_need_rows():
     tally = Tally.of({"a": ["x"], "b": ["y"], "gpt": ["a"]}, columns=["a", "b", "gpt"])
     with pytest.raises(InputError, match="read from the rows"):
         evaluate(tally, systems=("a", "b"), judges="gpt")
-
-
-def test_a_question_may_be_given_whole():
-    asked = ScoreQuestion(population="new")
-    assert evaluate(drawn(), question=asked, **ROLES).population == "new"
 
 
 def test_figures_and_tables_can_be_drawn():

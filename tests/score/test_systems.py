@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick.stats.certified import certified_shares
-from tallystick.stats.few_labels import Rows, fit, prevalences
+from tallystick.stats.few_labels import Rows, fit
 from tallystick.verbs.score import ScoreQuestion, evaluate
 from tallystick.verbs.score.systems import estimate_systems, fitted, joint_intervals
 from tests.score.tables import ROLES, drawn, outputs_of
@@ -26,33 +26,11 @@ def scores(outputs, **asked):
     return estimate_systems(outputs, question, fitted(outputs, question))
 
 
-@pytest.mark.parametrize("population", ["these", "new"])
-def test_one_pass_fail_system_is_the_share_of_passes(population):
-    outputs = vector()
-    [found] = scores(outputs, population=population)
-    codes = outputs.grades.astype(int)
-    truth = np.where(outputs.known, np.nan_to_num(outputs.truth), -1).astype(int)
-    share = prevalences(codes, truth, n_classes=2, population=population)[1].means()
-    assert found.score == pytest.approx(share.estimate[0], abs=1e-12)
-    ends = share.interval.low[0], share.interval.high[0]
-    assert tuple(found.interval) == pytest.approx(ends, abs=1e-12)
-    assert (found.n, found.n_labels) == (108, 30)
-
-
 def test_certified_scores_are_exact_intervals_of_the_judges_strata():
     [found] = scores(vector(), certified=True)
     ends = certified_shares([28, 80, 0], [10, 20, 0], [3, 19, 0])(np.array([0.05]))
     assert tuple(found.interval) == tuple(float(end[0]) for end in ends)
     assert found.interval.guarantee == "exact"
-
-
-def test_numbers_give_vector_five_of_few_labels():
-    grades = np.arange(40) / 39
-    truth = np.full(40, np.nan)
-    truth[[35, 30, 16, 37, 12, 24, 33, 21]] = [1, 0.75, 0.5, 1, 0.25, 0.75, 1, 0.5]
-    [found] = scores(outputs_of(grades, truth, pass_fail=False))
-    assert found.score == pytest.approx(0.617639, abs=1e-6)
-    assert tuple(found.interval) == pytest.approx((0.404321, 0.777534), abs=1e-6)
 
 
 def test_counts_stand_for_that_many_outputs():
@@ -78,25 +56,6 @@ def test_all_labels_equal_leave_a_one_sided_doubt():
     [found] = scores(outputs_of([1] * 100, [1] * 20 + [NONE] * 80))
     assert found.interval.high == 1.0
     assert 0.8 < found.interval.low < 0.95
-
-
-@pytest.mark.parametrize("population", ["these", "new"])
-@pytest.mark.parametrize("extra", ["constant", "copy"])
-def test_a_constant_or_copied_judge_changes_no_digit(extra, population):
-    table = drawn(items=120, graded=30)
-    plain = evaluate(table, population=population, **ROLES)
-    more = {**table, "w": table["x"] if extra == "copy" else ["pass"] * len(table["x"])}
-    roles = {**ROLES, "judges": ("w", "x", "y", "z")}
-    again = evaluate(more, population=population, **roles)
-    for row in plain.systems:
-        other = again.system(row.name)
-        assert (other.score, tuple(other.interval)) == (row.score, tuple(row.interval))
-    for one, two in zip(plain.pairs, again.pairs, strict=True):
-        assert (one.difference, tuple(one.interval), one.adjusted_p) == (
-            two.difference,
-            tuple(two.interval),
-            two.adjusted_p,
-        )
 
 
 def test_known_probabilities_correct_a_draw_that_favoured_failures():

@@ -25,12 +25,12 @@ from tallystick.stats.latent_headline import Support
 from tallystick.stats.latent_model import LatentModel, LatentOptions, as_votes
 from tallystick.stats.latent_model import fit as fit_latent
 from tallystick.stats.maxt import holm
-from tallystick.stats.replicates import item_values, these_items, variance_parts
+from tallystick.stats.replicates import item_values
 from tallystick.stats.signs import sequential_items, sign_stopping, step_down_order
 from tallystick.stats.stream import WatchOptions
 from tallystick.stats.stream_watch import Watch, explain
 from tallystick.stats.two_accuracies import exact_score, tango
-from tallystick.stats.urns import hypergeometric, hypergeometric_subgroup
+from tallystick.stats.urns import hypergeometric
 
 NAN = np.nan
 CELLS = [200, 100, 60, 640]
@@ -73,7 +73,6 @@ REFUSED = [
     (lambda: hypergeometric(6, 5, 10), "between 0 and draws"),
     (lambda: hypergeometric(2, 5, 4), "between 0 and population"),
     (lambda: hypergeometric(0, 0, 0), "population must be"),
-    (lambda: hypergeometric_subgroup(5, 4, 10, 20), "between 0 and members"),
     (lambda: certified_shares([0, 0], [0, 0], [0, 0]), "at least 1 item"),
     (lambda: certified_mean([1.0], [0.5], [0.6]), "drawn from every"),
     (lambda: certified_mean([1.0, 0.0], [0.5, 0.5], [0.5, 0.6]), "each at most once"),
@@ -119,11 +118,19 @@ REFUSED = [
     # Pairs, clusters, plans.
     (lambda: tango([-1], [0], 5), "first_only"),
     (lambda: tango([3], [3], 5), "first_only - second_only"),
+    (lambda: tango(6, 5, 10), "at least 0"),
     (lambda: exact_score(3, 3, 5), "between 0 and n"),
     (lambda: holm([0.1, NAN]), "p must be in"),
     (lambda: step_down_order([[1, 2], [0.5, 1]]), "p_values must be"),
     (lambda: sign_flip_columns(np.full((8, 1), NAN), width=1, rng=0), "clusters x pairs"),
     (lambda: sign_flip_columns(np.full((8, 1), 0.3), width=0.2, rng=0), r"reach 0\.3 .* = 0\.2"),
+    *(
+        (
+            lambda o=o: sign_flip_columns(np.ones((8, 1)), **({"width": 1, "rng": 0} | o)),
+            next(iter(o)),
+        )
+        for o in ({"width": 0}, {"alpha": 1}, {"adverse": -1})
+    ),
     (lambda: battles(0, 0, 0), "no battles"),
     (lambda: battles(1, -1, 0), "ties"),
     (lambda: battles_by_item([1, 2], [0, 1], rng=0), "outcomes"),
@@ -134,8 +141,6 @@ REFUSED = [
     (lambda: item_values([3], [4], k=5), "at least k = 5 runs of every item, item 0 has 4"),
     (lambda: item_values([5], [4], k=1), "between 0 and runs"),
     (lambda: item_values([1], [4], k=0), "k must be"),
-    (lambda: variance_parts([1, 0], [2, 1]), "item 1 has one run"),
-    (lambda: variance_parts([1], [2]), "items must be"),
     (lambda: sequential_items(0.2, 0.1), "lean must be"),
     (lambda: sign_stopping(1.5, 10), "lean must be"),
     (lambda: power.paired_items(0.2, 0.1), "at most the disagreement"),
@@ -198,5 +203,3 @@ def test_what_the_data_cannot_say_is_no_fault_of_an_argument():
     with pytest.raises(NotIdentifiable, match="use at least 77"):
         power.detectable_difference(76, 0.1)
     assert power.detectable_difference(77, 0.1) <= 0.1
-    with pytest.raises(NotIdentifiable, match=r"9 items .* at least 10"):
-        these_items([1] * 9, [2] * 9, k=1)

@@ -26,7 +26,6 @@ from tallystick.stats.urns import (
     fewest_in_strata,
     hypergeometric,
     hypergeometric_strata,
-    hypergeometric_subgroup,
     smaller_tail,
 )
 
@@ -90,22 +89,6 @@ def test_strata_that_differ_are_worth_keeping_apart():
 def test_an_unlabelled_stratum_may_hold_anything():
     found = hypergeometric_strata([5, 0], [5, 0], [5, 5])[0]
     assert tuple(found) == (0.5, 1.0)
-
-
-@pytest.mark.parametrize(
-    ("x", "m", "k", "n"),
-    [(18, 20, 50, 300), (0, 7, 30, 90), (7, 7, 30, 90), (3, 9, 9, 40), (24, 30, 60, 900)],
-)
-def test_a_subgroup_is_the_union_over_every_size_it_may_have(x, m, k, n):
-    sizes = hypergeometric(m, k, n, alpha=0.005)
-    every = [
-        hypergeometric(x, m, q, alpha=0.045)
-        for q in range(round(sizes.low * n), round(sizes.high * n) + 1)
-    ]
-    found = hypergeometric_subgroup(x, m, k, n)
-    assert tuple(found) == pytest.approx(
-        (min(one.low for one in every), max(one.high for one in every)), abs=1e-12
-    )
 
 
 @pytest.mark.parametrize("x", [(14, 3), (0, 0), (20, 25), (20, 0)])

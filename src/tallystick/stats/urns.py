@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
 
-from tallystick.results import Guarantee, Interval
+from tallystick.results import Interval
 from tallystick.stats.exact_tails import open_unit, whole
 from tallystick.stats.intervals import Floats, Intervals, Vector, as_counts
 
@@ -113,45 +113,6 @@ def hypergeometric_strata(
     return Intervals(low, high, level=1 - alpha, guarantee="exact", method="hypergeometric-strata")
 
 
-def hypergeometric_subgroup(
-    successes: float, members: float, draws: float, population: float, *, alpha: float = 0.05
-) -> Interval:
-    r"""Bound the share of right items in a subgroup of unknown size, for certain: among all of one
-    class, say.
-
-    Of k labelled items out of N, m belong to the subgroup and x of these are right. The size Q of
-    the subgroup has its own range :math:`R` at :math:`\alpha/10`; given Q, the m members are a
-    sample from it, so
-
-    .. math:: \bigcup_{Q \in R} \mathrm{hypergeometric}(x, m, Q)_{.9 \alpha}   \tag{I13}
-
-    holds at :math:`1 - \alpha`. Exact; without any member labelled it is [0, 1].
-
-    Parameters
-    ----------
-    successes, members, draws, population
-        x, m, k, N; ``0 <= x <= m <= k <= N``.
-    alpha
-        One minus the level.
-
-    Examples
-    --------
-    >>> print(hypergeometric_subgroup(18, 20, 50, 300))
-    [0.691, 0.985] (95%, exact)
-    """
-    open_unit(alpha=alpha)
-    names = ("successes", "members", "draws", "population")
-    x, m, k, n = _whole(successes, members, draws, population, names=names)
-    kind: tuple[Guarantee, None, str] = "exact", None, "hypergeometric-subgroup"
-    if m == 0:
-        return Interval(0.0, 1.0, 1 - alpha, *kind)
-    first = max(1, _fewest(m, k, n, alpha / 20))
-    last = max(1, n - _fewest(k - m, k, n, alpha / 20))
-    good, of_good = _least_share(x, m, first, last, 0.45 * alpha)
-    bad, of_bad = _least_share(m - x, m, first, last, 0.45 * alpha)
-    return Interval(good / of_good, (of_bad - bad) / of_bad, 1 - alpha, *kind)
-
-
 # Exact finite-population intervals: tails of the hypergeometric law, inverted.
 #
 # Everything is written for the *fewest* right items that the sample allows; the most follow by
@@ -197,33 +158,16 @@ def laws(good: Ints, draws: int, population: Ints | int) -> Floats:
 
 @lru_cache(maxsize=4096)
 def _fewest(x: int, draws: int, population: int, budget: float) -> int:
-    """Return the least K with P(X >= x | K) above the budget."""
+    """Return the least K with P(X >= x | K) above the budget; the tail grows with K."""
     if x == 0:
         return x
-    low, high = np.array([x - 1]), np.array([population - (draws - x)])
-    return int(_least_kept(x, draws, np.array([population]), budget, low, high)[0])
-
-
-def _least_kept(x: int, draws: int, population: Ints, budget: float, low: Ints, high: Ints) -> Ints:
-    """Return the least K between *low* and *high* with P(X >= x | K) above the budget, per
-    population; the tail grows with K.
-
-    *low* is known to be excluded, *high* not to be.
-    """
-    low, high = low.astype(np.int64), high.astype(np.int64)
-    parts = PARTS if len(low) < PARTS else 2
-    while (high - low > 1).any():
-        # Points strictly between the ends, where there are any; the others repeat an end.
-        points = low[:, None] + (high - low)[:, None] * np.arange(1, parts) // parts
-        size = np.repeat(population, parts - 1)
-        tails = laws(points.ravel(), draws, size)[:, x:].sum(axis=1).reshape(points.shape)
-        out = (tails <= budget * SLACK) & (points > low[:, None])
-        count = out.sum(axis=1)
-        edges = np.concatenate([low[:, None], np.maximum(points, low[:, None]), high[:, None]], 1)
-        # Excluded points come first, so the last of them and its neighbour are the new bracket.
-        same = (points <= low[:, None]).sum(axis=1)
-        rows = np.arange(len(low))
-        low, high = edges[rows, same + count], edges[rows, same + count + 1]
+    low, high = x - 1, population - (draws - x)  # excluded for certain, and certainly not
+    while high - low > 1:
+        points = np.unique(low + (high - low) * np.arange(1, PARTS) // PARTS)
+        points = points[points > low]
+        tails = laws(points, draws, population)[:, x:].sum(axis=1)
+        out = int((tails <= budget * SLACK).sum())  # the excluded ones come first
+        low, high = [low, *points.tolist(), high][out : out + 2]
     return high
 
 
@@ -354,36 +298,6 @@ def _search(
         best = min(best, good + second) if second <= high2 else best
         stack += [(left, good, at_left, second), (good, right, second, at_right)]
     return best
-
-
-@lru_cache(maxsize=4096)
-def _least_share(x: int, draws: int, first: int, last: int, budget: float) -> tuple[int, int]:
-    """Return K and Q of the least share.
-
-    K grows with Q, by at most 1 each step. Between Q1 and Q2 no share is below K1/(Q2 - 1), so
-    stretches that cannot beat the best share so far are left out; every other Q is tried.
-    """
-    if x == 0:
-        return x, last
-    sizes = np.unique(np.linspace(first, last, PARTS + 1).astype(np.int64))
-    low, high = np.full(sizes.size, x - 1), sizes - (draws - x)
-    kept = _least_kept(x, draws, sizes, budget, low, high)
-    while True:
-        at = int(np.argmin(kept / sizes))
-        best = kept[at] / sizes[at]
-        # Inside a stretch the share is at least that of its first K in its last population.
-        bound = (kept[:-1] / (sizes[1:] - 1))[sizes[1:] - sizes[:-1] > 1]
-        left = np.flatnonzero(sizes[1:] - sizes[:-1] > 1)[bound < best]
-        if not left.size:
-            return int(kept[at]), int(sizes[at])
-        some = left[np.argsort(kept[left] / sizes[left + 1])][:PARTS]
-        middle = (sizes[some] + sizes[some + 1]) // 2
-        # K grows by 0 or 1 with each population, and never beyond the next one that is known.
-        top = np.minimum(kept[some] + middle - sizes[some], kept[some + 1])
-        new = _least_kept(x, draws, middle, budget, kept[some] - 1, top)
-        order = np.argsort(np.concatenate([sizes, middle]))
-        sizes = np.concatenate([sizes, middle])[order]
-        kept = np.concatenate([kept, new])[order]
 
 
 # How unusual a draw from an urn is: the smaller tail of the hypergeometric law, term by term.

@@ -8,7 +8,6 @@ import pytest
 from tallystick import compare
 from tallystick.errors import FileError, InputError
 from tallystick.table import Door, read, scan
-from tallystick.table.logs import sniff_text
 from tallystick.table.scanning import detect
 from tallystick.table.sources import File
 
@@ -73,12 +72,6 @@ def test_a_damaged_export_is_refused_by_name(tmp_path):
     bad.write_text('{"testCases": [], "metricsData": []}')
     with pytest.raises(FileError, match=r"report\.json holds no result"):
         scan(str(bad))
-
-
-def test_an_ordinary_table_is_not_taken_for_an_export(tmp_path):
-    plain = tmp_path / "table.csv"
-    plain.write_text("question,gpt,claude\nq1,1,0\nq2,0,1\n")
-    assert detect(File(plain, str(plain))) == "delimited"
 
 
 def test_one_model_with_two_prompts_is_told_apart_by_the_prompt():
@@ -211,8 +204,3 @@ def test_one_file_with_a_column_of_models_holds_one_run_of_each(kind, rows, tmp_
     assert detect(File(path, str(path))) == kind
     found = cells(path)
     assert (found["a"], found["b"]) == ([1.0, 0.0], [1.0, 1.0])
-
-
-def test_no_format_recognises_an_ordinary_table():
-    for head in ("item,gpt,claude\n1,yes,no\n", '{"item": 1, "gpt": 0}', '[{"question": "q"}]'):
-        assert sniff_text(head) is None

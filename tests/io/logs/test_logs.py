@@ -52,6 +52,9 @@ def test_plain_tables_are_not_taken_for_logs():
         '[{"instance_id": 1}]',
         '{"spec": 1}',
         "a,b\n1,2\n",
+        "item,gpt,claude\n1,yes,no\n",
+        '{"item": 1, "gpt": 0}',
+        '[{"question": "q"}]',
     ):
         assert sniff_text(head) is None
 
