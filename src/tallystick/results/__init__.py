@@ -19,11 +19,19 @@ from tallystick.results.gates import (
     parse_gate,
     slice_lines,
 )
-from tallystick.results.interval import SCHEMA, Guarantee, Interval, Json, Needed, Unknown, to_json
+from tallystick.results.interval import (
+    SCHEMA,
+    Guarantee,
+    Interval,
+    Json,
+    Needed,
+    Unknown,
+    about,
+    to_json,
+)
 from tallystick.results.numbers import (
     Sentences,
     Unit,
-    about,
     count,
     estimate_texts,
     harmless,
