@@ -17,7 +17,6 @@ from tallystick.results.gates import (
     check_gates,
     exit_code,
     parse_gate,
-    slice_lines,
 )
 from tallystick.results.interval import (
     SCHEMA,

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from tallystick.errors import InputError, UsageError
 from tallystick.results.interval import Interval, Json, Unknown, clean, clean_fields
 from tallystick.results.numbers import (
-    GAP,
-    aligned,
     harmless,
     number,
     number_interval,
@@ -473,22 +471,6 @@ class Slice:
     def name(self) -> str:
         """The label as text."""
         return "(blank)" if self.label is None else str(self.label)
-
-
-def slice_lines(slices: Sequence[Slice]) -> list[str]:
-    """Return slices as lines: one table where their results have a row for it, else sentences.
-
-    A slice without an answer says why, below the table.
-    """
-    cells = {
-        part.name: part.answer.slice_cells() for part in slices if not isinstance(part.answer, str)
-    }
-    rows = [{"slice": name, **row} for name, row in cells.items() if row]
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    lines = [names, *([harmless(row.get(name, GAP)) for name in names] for row in rows)]
-    told = {row["slice"] for row in rows}
-    table = aligned(lines) if rows else []
-    return [*table, *(str(part) for part in slices if part.name not in told)]
 
 
 # Gates for a build server.
