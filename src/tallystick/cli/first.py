@@ -290,11 +290,11 @@ def explained(term: str) -> str:
     wanted = " ".join(term.lower().replace("_", " ").split())
     verb, words = wanted.partition(" ")[0], glossary()
     found = [_plain(pages()[verb])] if verb in pages() else []
-    for name in dict.fromkeys((wanted, wanted.removesuffix("s"), wanted.replace("-", " "))):
-        # Some verbs are words of the glossary as well: score, judge, label.
-        if name in words and (name == wanted or not found):
-            found.append(_filled(f"{name}: {words[name]}"))
-            break
+    # Some verbs are words of the glossary as well: score, judge, label.
+    near = () if found else (wanted.removesuffix("s"), wanted.replace("-", " "))
+    name = next((one for one in (wanted, *near) if one in words), None)
+    if name is not None:
+        found.append(_filled(f"{name}: {words[name]}"))
     if found:
         return "\n\n".join(found)
     known = list(dict.fromkeys([*pages(), *words]))
