@@ -240,7 +240,8 @@ def records(lines: TextIO) -> Iterator[dict[str, Any]]:
         # A cell too many has no name, and a name too many has no cell.
         if None in row or None in row.values():
             raise InputError(
-                f"line {rows.line_num} of stdin has more or fewer cells than the header's {len(header)}"
+                f"line {rows.line_num} of stdin has more or fewer cells than the header's"
+                f" {len(header)}"
             )
         yield {name: cell if cell.strip() else None for name, cell in row.items()}
 
