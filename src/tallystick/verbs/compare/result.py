@@ -268,12 +268,6 @@ class CompareResult(Result):
         )
         return scores, differences
 
-    def slice_cells(self) -> Mapping[str, str]:
-        """Return the items, the two best models and their difference, in words."""
-        from tallystick.verbs.compare.verdict import slice_cells  # which needs this module
-
-        return slice_cells(self)
-
     def patterns(self) -> PatternTable | None:
         """Return what was learnt of each item: how many models are right, and whether to label it
         next.

@@ -491,20 +491,6 @@ def _bare(interval: Interval | Unknown, result: CompareResult) -> str:
     return f"[{number(interval.low)}, {number(interval.high)}]"
 
 
-def slice_cells(result: CompareResult) -> dict[str, str]:
-    """Return one row of a table of slices: the two best models, and whether they are told apart."""
-    if not result.pairs:
-        return {}
-    pair = result.pairs[0]
-    cells = {"items": count(result.n_items), "best": f"{pair.a} {_score(result.models[0], result)}"}
-    second = next(row for row in result.models if row.name == pair.b)
-    cells["next"] = f"{pair.b} {_score(second, result)}"
-    if not isinstance(pair.difference, Unknown) and not isinstance(pair.simultaneous, Unknown):
-        cells["difference"] = _difference(pair.difference, pair.simultaneous, result, sign=True)
-    told = pair.verdict != NOT_TOLD
-    return cells | {"verdict": f"{pair.a} is better" if told else NOT_TOLD}
-
-
 # -- what a verdict rests on, warnings, what to buy next
 
 
