@@ -47,7 +47,7 @@ from tallystick.table import (
 )
 
 
-def _run(verb: str, to: Path | None, seed: int, as_json: bool) -> None:
+def _run(verb: str, to: Path | None, open_report: bool, seed: int, as_json: bool) -> None:
     """Write the table of a demonstration, and run the command that anybody can run on it."""
     from tallystick.cli.app import app
 
@@ -68,6 +68,10 @@ def _run(verb: str, to: Path | None, seed: int, as_json: bool) -> None:
     given += ["-o", str(to / "answers.csv")] if "out" in names else []
     app.main([*words, *given], "tallystick", standalone_mode=False)
     tell([f"do it yourself: {shlex.join(['tallystick', *words])} --html report.html"])
+    if open_report:
+        import webbrowser
+
+        webbrowser.open(page.resolve().as_uri())
 
 
 def _shown(verb: str, seed: int) -> tuple[list[str], Demo]:
@@ -96,6 +100,9 @@ demo = Verb(
             ["--folder", "to"],
             type=click.Path(path_type=Path),
             help="Folder for the table and the report. Default: a new temporary one.",
+        ),
+        click.Option(
+            ["--open", "open_report"], is_flag=True, help="Open the report in the browser."
         ),
         *(one for one in options(Question) if one.name == "seed"),
         *JSON,
