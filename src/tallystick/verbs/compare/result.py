@@ -247,7 +247,7 @@ class CompareResult(Result):
             group="tier",
         )
         first = names[0]
-        rows = [row for row in self.pairs if row.a == first and isinstance(row.interval, Interval)]
+        rows = [r for r in self.pairs if r.a == first and isinstance(r.simultaneous, Interval)]
         if not rows:
             return (scores,)
         share = self.unit == "share"
@@ -258,7 +258,7 @@ class CompareResult(Result):
                 "difference": [row.difference for row in rows],
                 "settled": [row.verdict != NOT_TOLD for row in rows],
             },
-            [row.interval for row in rows],
+            [row.simultaneous for row in rows],  # the interval of the verdict and of the table
             unit="points" if share else "number",
             settled="settled",
         )

@@ -394,10 +394,10 @@ def _of_two(result: CompareResult) -> str:
     if pair.ratio is not None and pair.ratio_interval is not None:
         of, shown = result.metric or "score", number_interval(pair.ratio, pair.ratio_interval)
         return f"The {of} of {pair.a} is typically {shown} times that of {pair.b} {where} ({tail})."
-    if isinstance(pair.difference, Unknown) or isinstance(pair.interval, Unknown):
-        known = _bare(pair.interval, result)
+    if isinstance(pair.difference, Unknown) or isinstance(pair.simultaneous, Unknown):
+        known = _bare(pair.simultaneous, result)
         return f"The difference lies in {known} {where} ({tail})."
-    gap = _difference(pair.difference, pair.interval, result, sign=pair.verdict == NOT_TOLD)
+    gap = _difference(pair.difference, pair.simultaneous, result, sign=pair.verdict == NOT_TOLD)
     return f"The difference is {gap} {where} ({tail})."
 
 
