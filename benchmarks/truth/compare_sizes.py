@@ -120,7 +120,7 @@ def ours(kind: str, draws: Floats) -> Told:
         else:
             mean, variance = gap.mean(axis=1), gap.var(axis=1, ddof=1)
             error = np.where(variance > 0, np.sqrt(variance / n), np.inf)
-            spread = np.array([are_measured(x) for x in draws])
+            spread = np.concatenate([are_measured(x) for x in draws])
             plain, pseudo = t_p_value(mean, error, n - 1), bounded_p_value(mean, variance, n, 1.0)
             p = np.where(spread, plain, pseudo)
         return p <= ALPHA, (p <= ALPHA) & (gap.sum(axis=1) > 0)
@@ -141,7 +141,7 @@ def _table(kind: str, x: Floats) -> tuple[bool, bool]:
             alpha=ALPHA,
             rng=as_rng(0),
             draws=1000,
-            measured=kind == "graded" and are_measured(x),
+            measured=are_measured(x) if kind == "graded" else None,
         )
     told = table.adjusted_p <= ALPHA
     lead = x[:, 0].mean() - x[:, 1].mean()

@@ -519,7 +519,7 @@ def unseen_cells() -> Iterator[Cell]:
         order = np.random.default_rng(7).permutation(y.size)
         seen, rest = np.split(order, [y.size // 3])
         if name == "diabetes":
-            kinds = (linear_model.Ridge(), neighbors.KNeighborsRegressor())
+            kinds: tuple[Any, ...] = (linear_model.Ridge(), neighbors.KNeighborsRegressor())
         else:
             kinds = (
                 naive_bayes.GaussianNB(),

@@ -65,29 +65,6 @@ def test_several_predictions_are_compared(tallystick, edited):
     assert labelled["decision"] == "decided"
 
 
-def test_a_label_model_of_the_user_is_read_and_unknown_patterns_are_stated(
-    tallystick, table, tmp_path
-):
-    (tmp_path / "p.csv").write_text(
-        "links,words,sender,caps,0,1\n1,1,1,1,.1,.9\n0,0,0,0,.9,.1\n", encoding="utf-8"
-    )
-    done = tallystick(
-        "bound",
-        table,
-        "--prediction",
-        "classifier",
-        "--weak",
-        WEAK,
-        "--label-model",
-        "p.csv",
-        "--json",
-    )
-    assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert any("says nothing about" in text for text in said["warnings"])
-    assert [one["label_model"] for one in said["bounds"]] == ["p.csv"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -117,15 +94,6 @@ def test_a_score_outside_the_unit_interval_is_refused_with_its_row(tallystick, e
     # The one door names the first cell that is no score, instead of the range of the column.
     assert "column 'score' is '2.4" in done.stderr
     assert "at least 0, at most 1" in done.stderr
-
-
-def test_minus_one_is_not_silently_taken_for_a_third_class(tallystick, edited):
-    path = edited(lambda i, row: {"links": -1 if i % 3 == 0 else row["links"]})
-    asked = ("bound", path, "--prediction", "classifier", "--weak", WEAK, "--json")
-    done, named = tallystick(*asked), tallystick(*asked, "--missing=-1")
-    assert "says -1: read as no answer" in done.stderr
-    assert json.loads(done.stdout)["classes"] == ["0", "1"]
-    assert json.loads(done.stdout)["bounds"] == json.loads(named.stdout)["bounds"]
 
 
 def test_minus_one_is_a_class_where_the_predictions_show_it(tallystick, edited):
@@ -158,25 +126,6 @@ def test_a_saved_tally_is_bounded_like_its_table(tallystick, tmp_path):
     sliced = tallystick("bound", "rows.tally", *asked, "--by", "a")
     assert sliced.returncode == 0, sliced.stderr
     assert len(json.loads(sliced.stdout)["slices"]) == 2
-
-
-def test_counts_are_rows_and_unequal_weights_are_refused(tallystick, tmp_path):
-    rows = [f"{i % 2},{(i // 3) % 2},{i % 2},{int(i % 7 > 2)}" for i in range(240)]
-    (tmp_path / "once.csv").write_text(
-        "a,b,c,h,w\n" + "".join(f"{row},2\n" for row in rows), encoding="utf-8"
-    )
-    (tmp_path / "twice.csv").write_text(
-        "a,b,c,h\n" + "".join(f"{row}\n" for row in rows + rows), encoding="utf-8"
-    )
-    asked = ("--prediction", "h", "--weak", "a,b,c", "--json")
-    once = json.loads(tallystick("bound", "once.csv", *asked, "--count", "w").stdout)
-    twice = json.loads(tallystick("bound", "twice.csv", *asked).stdout)
-    assert once["bounds"] == twice["bounds"]
-    (tmp_path / "half.csv").write_text(
-        "a,b,c,h,w\n" + "".join(f"{row},{1 + i % 2}\n" for i, row in enumerate(rows)),
-        encoding="utf-8",
-    )
-    assert "bound counts rows" in tallystick("bound", "half.csv", *asked, "--weight", "w").stderr
 
 
 def test_the_classes_of_a_slice_are_those_of_the_whole_table(tallystick, edited):

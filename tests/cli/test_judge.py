@@ -16,8 +16,6 @@ POINT = Point(
     },
 )
 
-GOLD = ("positive", "negative", "")
-
 
 @pytest.fixture
 def table(tmp_path):
@@ -92,23 +90,6 @@ def test_following_stdin_prints_one_line_per_window_and_the_last_partial_one(tal
     assert len(done.stdout.splitlines()) == 2
 
 
-def test_a_state_lets_a_stream_go_on_after_a_restart(tallystick, tmp_path):
-    head, *rows = stream_lines(1150, 800)
-    asked = ("judge", "-", "--follow", "--window", "200", "--method", "majority")
-    whole = tallystick(*asked, stdin="\n".join([head, *rows]) + "\n").stdout.splitlines()
-    found = []
-    for part in (rows[:500], rows[500:]):
-        text = "\n".join([head, *part]) + "\n"
-        done = tallystick(*asked, "--state", "watch.json", stdin=text)
-        assert done.returncode == 0, done.stderr
-        found += done.stdout.splitlines()
-    kept = [line for line in found if json.loads(line)["window"]["end"] != 500]
-    assert kept == whole
-    refused = tallystick(*asked[:-4], "--window", "100", "--state", "watch.json", stdin=head + "\n")
-    assert refused.returncode == 1
-    assert "written with window 200" in refused.stderr
-
-
 def test_known_judges_and_a_prevalence_range_are_read(tallystick, table, tmp_path):
     known = {name: {"a": float(a), "b": float(b)} for name, (a, b) in POINT.accuracy.items()}
     (tmp_path / "known.json").write_text(json.dumps(known), encoding="utf-8")
@@ -122,33 +103,6 @@ def test_known_judges_and_a_prevalence_range_are_read(tallystick, table, tmp_pat
         "judge", table, *judges, *"--prevalence a=.3,.45 --method logical --json".split()
     )
     assert json.loads(done.stdout)["judges"][0]["interval"][0] > 0
-
-
-def test_position_bias_takes_two_columns_in_the_order_they_are_named(tallystick):
-    votes = "ab,ba\n" + "A,A\n" * 70 + "A,B\n" * 25 + "B,A\n" * 5
-    method = ("--method", "position-bias", "--json")
-    # A and B name the answers or their places, and with one letter for 70% of the pairs in both
-    # orders that is asked.
-    asked = tallystick("judge", "-", "--judges", "ab,ba", *method, stdin=votes)
-    assert asked.returncode == 2
-    assert "Do A and B name the answer, or the place where it stood?" in asked.stderr
-    assert "--recorded answer" in asked.stderr
-    assert "--recorded position" in asked.stderr
-    place = tallystick(
-        *"judge - --judges ab,ba".split(), *method, "--recorded", "position", stdin=votes
-    )
-    assert json.loads(place.stdout)["judges"][0]["consistent"] == pytest.approx(0.3)
-    method = (*method, "--recorded", "answer")
-    there = json.loads(tallystick("judge", "-", "--judges", "ab,ba", *method, stdin=votes).stdout)
-    assert there["judges"][0]["first_share"] == pytest.approx(25 / 30)
-    assert "favours the first place" in there["verdict"]
-    back = json.loads(
-        tallystick("judge", "-", "--judges", "ba", "--judges", "ab", *method, stdin=votes).stdout
-    )
-    assert back["judges"][0]["first_share"] == pytest.approx(5 / 30)
-    one = tallystick("judge", "-", "--judges", "ab", *method, stdin=votes)
-    assert one.returncode == 1
-    assert "--judges FIRST,SECOND" in one.stderr
 
 
 @pytest.mark.parametrize(
@@ -220,19 +174,6 @@ def test_following_refuses_what_it_would_not_read(tallystick, option):
     assert done.returncode == 1
     assert f"does not take {option[0]}" in done.stderr
     assert done.stdout == ""
-
-
-def test_truth_and_votes_that_are_written_differently_are_refused(tallystick):
-    rows = "".join(
-        f"{'pos' if i % 2 else 'neg'},{'pos' if i % 3 else 'neg'},{g}\n"
-        for i, g in enumerate(GOLD * 10)
-    )
-    done = tallystick("judge", "-", "--truth", "gold", stdin="x,y,gold\n" + rows)
-    assert done.returncode == 2
-    assert "no column uses the labels of gold" in done.stderr
-    named = tallystick(*"judge - --truth gold --judges x,y".split(), stdin="x,y,gold\n" + rows)
-    assert named.returncode == 1
-    assert "the truth 'gold' says 'negative', 'positive'" in named.stderr
 
 
 def test_a_word_for_no_answer_is_read_as_no_vote(tallystick, tmp_path):

@@ -49,10 +49,19 @@ def test_a_label_with_two_dashes_is_a_label(in_process, tmp_path):
     assert done.returncode in (0, 1), done.stderr
 
 
-def test_a_bare_number_does_not_break_a_stream(in_process):
-    done = in_process("judge", "-", "--follow", "--window", "1", stdin='{"a": "x", "b": "x"}\n7\n')
-    assert done.returncode == 1
-    assert "line 2 of stdin is '7', not a JSON object" in done.stderr
+@pytest.mark.parametrize(
+    ("votes", "said"),
+    [
+        ('{"a": "x", "b": "x"}\n7\n', "line 2 of stdin is '7', not a JSON object"),
+        ("a,b\n1,1\n1,2,3\n", "line 3 of stdin has more or fewer cells than the header's 2"),
+        ("a,b\n1\n", "line 2 of stdin has more or fewer cells than the header's 2"),
+        ("a,a\n1,1\n", "the header of stdin must name different columns"),
+    ],
+)
+def test_a_line_that_is_no_row_is_refused_by_its_number(in_process, votes, said):
+    done = in_process("judge", "-", "--follow", "--window", "9", stdin=votes)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
 
 
 SLEEPER = """

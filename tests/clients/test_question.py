@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from tallystick.clients import ClientQuestion, text_or_file
-from tallystick.clients.client import parse_json
+from tallystick.clients.client import request_of
 from tallystick.errors import InputError
 
 
@@ -44,4 +44,4 @@ def test_what_cannot_be_read_is_refused_by_name_without_showing_a_key(options, s
 @pytest.mark.parametrize(("text", "said"), [("{", "line 1 column"), ('{"x": NaN}', "NaN")])
 def test_a_template_that_is_not_json_is_refused_with_its_place(text, said):
     with pytest.raises(InputError, match=said):
-        parse_json(text, "--request")
+        request_of(text)

@@ -30,7 +30,7 @@ def test_a_column_named_like_the_items_that_repeats_is_not_overlooked():
 
 def test_an_item_in_two_clusters_is_refused():
     data = {"q": [1, 1, 2], "doc": ["a", "b", "a"], "x": [1, 0, 1], "y": [0, 0, 1]}
-    with pytest.raises(InputError, match="item 1 is in cluster 'a' and in 'b'"):
+    with pytest.raises(InputError, match="item 1 has the clusters a and b"):
         Board.of(data, item="q", cluster="doc")
 
 

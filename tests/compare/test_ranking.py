@@ -3,6 +3,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_rel
 
 from tallystick._rng import as_rng
 from tallystick.errors import InputError
@@ -233,3 +234,16 @@ def test_a_board_of_hundreds_lists_the_pairs_that_one_looks_for():
     assert len(result.rows()) == 220
     with pytest.raises(InputError, match="is not listed: the models are"):
         result.pair(best[60], best[90])
+
+
+def test_each_pair_of_scores_is_tested_by_what_differs_in_it():
+    # a and b differ on most rows: plain t. b and c differ on two: a pseudo-item stays.
+    draw = np.random.default_rng(3)
+    b = np.round(draw.random(20), 1)
+    a, c = np.clip(b + draw.choice([0.0, 0.1, 0.2], 20), 0, 1), b.copy()
+    c[:2] = 1 - c[:2]
+    scores = np.column_stack([a, b, c])
+    result = evaluate(Board(names=("a", "b", "c"), scores=scores), bounds=(0.0, 1.0))
+    assert result.pair("a", "b").p_value == pytest.approx(ttest_rel(a, b).pvalue)
+    assert result.pair("b", "c").p_value > ttest_rel(b, c).pvalue
+    assert any("where few rows differ" in text for text in result.assumptions)

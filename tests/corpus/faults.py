@@ -20,12 +20,12 @@ from tests.corpus.tables import columns_of, flipped, some, write_csv, written
 Columns = dict[str, Any]
 
 
-def right_or_wrong(n: int = 200, *, seed: int = 31) -> tuple[Columns, np.ndarray]:
-    """Two models of which the new one is better, and how hard the items are."""
+def right_or_wrong(n: int = 200, *, seed: int = 31) -> Columns:
+    """Two models of which the new one is better."""
     rng = np.random.default_rng(seed)
     hard = rng.random(n)
     new = np.where(rng.random(n) < 0.95, hard < 0.75, hard < 0.5)
-    return {"old": (hard < 0.6).astype(int).tolist(), "new": new.astype(int).tolist()}, hard
+    return {"old": (hard < 0.6).astype(int).tolist(), "new": new.astype(int).tolist()}
 
 
 def judged(n: int = 240, *, known: int = 60, seed: int = 32) -> Columns:
@@ -244,8 +244,7 @@ def weak_shares(folder: Path) -> None:
 
 def column_lists(folder: Path) -> None:
     """JSON with one list per column."""
-    scores, _ = right_or_wrong()
-    (folder / "t.json").write_text(json.dumps(scores), encoding="utf-8")
+    (folder / "t.json").write_text(json.dumps(right_or_wrong()), encoding="utf-8")
 
 
 def fragen(folder: Path) -> None:
@@ -253,90 +252,6 @@ def fragen(folder: Path) -> None:
     columns = judged()
     columns["frage"] = columns.pop("question")
     write_csv(folder / "outputs.csv", columns)
-
-
-def flaky(folder: Path) -> None:
-    """An API that now gives the other answer in one of seven calls, and not always the same one."""
-    columns = tables.api_items(300)
-    write_csv(folder / "items.csv", {name: columns[name] for name in ("id", "y", "spring", "june")})
-    (folder / "flaky_api.py").write_text(
-        "import hashlib\n"
-        "calls = {}\n"
-        "def answer(row):\n"
-        "    calls[row['id']] = n = calls.get(row['id'], 0) + 1\n"
-        "    named = f\"{row['id']}/{n}\".encode()\n"
-        "    chance = int(hashlib.sha256(named).hexdigest()[:8], 16) / 16**8\n"
-        "    other = {'bad': 'good', 'good': 'bad'}[row['spring']]\n"
-        "    return other if chance < .15 else row['spring']\n",
-        encoding="utf-8",
-    )
-
-
-def failed(folder: Path) -> None:
-    """A new system that gave no answer on a third of the items, on which the old one was right."""
-    scores, hard = right_or_wrong(400)
-    new = [None if h < 0.34 else one for h, one in zip(hard, scores["new"], strict=True)]
-    write_csv(folder / "scores.csv", {"id": list(range(400)), "old": scores["old"], "new": new})
-
-
-def many_judges(folder: Path) -> None:
-    """Eight judges of nearly equal accuracy, 60 labels."""
-    names = ("gpt", "claude", "llama", "qwen", "phi", "gemma", "mixtral", "yi")
-    judges = {name: 0.82 + 0.005 * k for k, name in enumerate(names)}
-    write_csv(folder / "votes.csv", tables.votes(300, known=60, judges=judges))
-
-
-def shared_errors(folder: Path) -> None:
-    """Weak labels that copy one another, and a classifier that copies them."""
-    rng = np.random.default_rng(44)
-    truth = rng.integers(0, 2, 800)
-    first = flipped(rng, truth, 0.35, (0, 1))
-    columns: Columns = {"id": list(range(800))}
-    for name in ("lf_a", "lf_b", "lf_c", "lf_d"):
-        other = flipped(rng, truth, 0.35, (0, 1))
-        columns[name] = np.where(rng.random(800) < 0.95, first, other).tolist()
-    columns["h"] = np.where(rng.random(800) < 0.95, first, truth).tolist()
-    write_csv(folder / "weak.csv", columns)
-
-
-def words_and_numbers(folder: Path) -> None:
-    """A prediction of words and votes of numbers."""
-    rng = np.random.default_rng(45)
-    truth = rng.integers(0, 2, 300)
-    votes = {f"lf_{name}": flipped(rng, truth, 0.85, (0, 1)).tolist() for name in "abc"}
-    said = flipped(rng, truth, 0.85, (0, 1))
-    write_csv(folder / "weak.csv", {**votes, "h": np.where(said == 1, "spam", "ham").tolist()})
-
-
-def few_scores(folder: Path) -> None:
-    """Bounded scores of two models on eight items."""
-    rng = np.random.default_rng(46)
-    low = rng.random(8) * 0.6
-    high = np.clip(low + 0.15 + rng.normal(0, 0.1, 8), 0, 1)
-    write_csv(folder / "s.csv", {"old": low.round(3).tolist(), "new": high.round(3).tolist()})
-
-
-def four_systems(folder: Path) -> None:
-    """Four systems of which none is clearly best; people graded each on other items."""
-    rng = np.random.default_rng(49)
-    graded = {"a": range(15), "b": range(15, 30), "c": range(30, 40), "d": range(40, 50)}
-    rows = []
-    for item in range(100):
-        for system, level in (("a", 0.8), ("b", 0.76), ("c", 0.7), ("d", 0.72)):
-            good = int(rng.random() < level)
-            votes = [good if rng.random() < 0.85 else 1 - good for _ in range(2)]
-            rows.append((f"q{item}", system, *votes, good if item in graded[system] else None))
-    names = ("question", "system", "gpt", "claude", "human")
-    write_csv(folder / "outputs.csv", columns_of(names, rows))
-
-
-def prompted(folder: Path) -> None:
-    """Rows to ask about, and a prompt that lists labels."""
-    write_csv(
-        folder / "items.csv",
-        {"id": list(range(30)), "text": [f"text {k} [good]" for k in range(30)]},
-    )
-    (folder / "p.txt").write_text("Answer with one of: {labels}. {text}", encoding="utf-8")
 
 
 def one_number(folder: Path) -> None:
@@ -367,7 +282,7 @@ def metadata(rng: np.random.Generator, name: str, n: int) -> list[Any]:
     return (rng.random(n) < share[name]).astype(int).tolist()
 
 
-def read_wrongly() -> Iterator[tuple[Table | None, str, str]]:
+def read_wrongly() -> Iterator[tuple[Table, str, str]]:
     """Faults of issue 32: a guess about a column."""
     for first, file in (("Satz", "satz"), ("#", "number"), ("", "unnamed"), ("prompt", "prompt")):
         table = bleu(f"{file}.csv", first, delimiter=";" if first == "Satz" else ",")
@@ -419,42 +334,7 @@ def read_wrongly() -> Iterator[tuple[Table | None, str, str]]:
     yield fragen, "score outputs.csv --item frage", "says 3 frages"
 
 
-def said_wrongly() -> Iterator[tuple[Table | None, str, str]]:
-    """Faults that issue 27 mended: a gate, a verdict or a paid call, and what was wrong."""
-    api = "shift items.csv --truth y --old spring --api python:flaky_api:answer --budget 290"
-    why = "an API that became flaky passes; a share is never negative"
-    yield flaky, f"{api} --gate 'flip_rate <= 1%'", why
-    for name in ("truth", "ground_truth", "y_test"):
-        line = f"compare {name}.csv --gate 'b >= a'"
-        yield named_truth(name), line, f"{name} is not the truth: mean predictions are compared"
-    line = "compare scores.csv --gate 'new >= old'"
-    yield failed, line, "passes although new failed on 135 of 400"
-    line = "compare scores.csv --gate 'new >= old - 1'"
-    yield failed, line, "a bar that no value can miss"
-    yield many_judges, "judge votes.csv --truth gold", "the most accurate of eight is not settled"
-    line = "bound weak.csv --prediction h --weak 'lf_*' --at-least .5"
-    yield shared_errors, line, "proved without labels; truly 42%"
-    line = "bound weak.csv --prediction h --weak 'lf_*'"
-    yield words_and_numbers, line, "words and numbers are four classes; truly 87%"
-    yield (
-        None,
-        "plan --difference .05 --disagreement .2",
-        "626 has power 77%: the exact row says 658",
-    )
-    yield few_scores, "compare s.csv --bounds 0,1", "about 1 more item is false"
-    yield four_systems, "score outputs.csv", "20 items for all four systems cost 60 grades, not 30"
-    line = "dynamic simulate --learner adversarial --epsilon .1 --rollouts 20"
-    yield None, line, "adversarial is the kindest learner"
-    ask = "ask items.csv --api openai:{model}@{{api}}/v1 --as g -o o.csv --yes"
-    line = f"{ask.format(model='m')} --prompt p.txt"
-    yield prompted, line, "{labels} without labels is sent as an empty text"
-    line = f"{ask.format(model='cut')} --prompt p.txt --labels good,bad --answer words"
-    yield prompted, line, "replies that were cut at the limit of tokens are answers"
-    line = "shift items.csv --truth y --old y --old spring --new june"
-    yield flaky, line, "the first --old is silently dropped"
-
-
-def told_apart() -> Iterator[tuple[Table | None, str, str]]:
+def told_apart() -> Iterator[tuple[Table, str, str]]:
     """Faults of issue 31: one number has several answers, a weight multiplies labels."""
     why = "the accuracy of gpt is another one in judge, bound and compare"
     yield one_number, "judge votes.csv --truth gold", why
@@ -470,12 +350,8 @@ def told_apart() -> Iterator[tuple[Table | None, str, str]]:
     yield weighted, line, "weight 3 in every row triples the labels"
 
 
-MENDED = ("27",)
-"""Issues that are done: the answers to their tables are right now, and kept like any other."""
-
-
 def _pairs() -> list[Pair]:
-    faults = (("32", read_wrongly), ("27", said_wrongly), ("31", told_apart))
+    faults = (("32", read_wrongly), ("31", told_apart))
     page = {"32": "READING (32)"}
     return [
         commands(
@@ -483,7 +359,7 @@ def _pairs() -> list[Pair]:
             f"{line} --json",
             of=f"fault {issue}",
             name=line,
-            wrong="" if issue in MENDED else f"{page.get(issue, issue)}: {why}",
+            wrong=f"{page.get(issue, issue)}: {why}",
             # The sentence that refuses named columns names one of a set, by chance.
             refusal=table is not relevance,
         )

@@ -257,14 +257,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         word = (re.findall(r"\[(\w+)\]", prompt) or ["none"])[0]
         other = {"good": "bad", "bad": "good"}.get(word, word)
         said = f"The verdict is {word if chance < 0.9 else other}."
-        cut = body.get("model") == "cut"  # a reply that ends at the limit of tokens
         answer: Mapping[str, Any] = {
             "model": body.get("model"),
             "choices": [
                 {
                     "index": 0,
                     "message": {"role": "assistant", "content": said},
-                    "finish_reason": "length" if cut else "stop",
+                    "finish_reason": "stop",
                 }
             ],
             "usage": {"prompt_tokens": 40, "completion_tokens": 6, "total_tokens": 46},

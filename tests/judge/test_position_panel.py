@@ -56,6 +56,12 @@ def test_what_may_be_an_answer_or_a_place_is_asked_about():
     assert asked.value.calls == ("--recorded answer", "--recorded position")
     by_answer = evaluate(votes, judges=list(votes), method="position-bias", recorded="answer")
     assert by_answer.judges[0].consistent == 0.5
+    # Which of two columns is the first order is as they are named.
+    for order, first in ((["x_ab", "x_ba"], 0.0), (["x_ba", "x_ab"], 1.0)):
+        found = evaluate(votes, judges=order, method="position-bias", recorded="answer")
+        assert found.judges[0].first_share == first
+    with pytest.raises(InputError, match="--judges FIRST,SECOND"):
+        evaluate(votes, judges=["x_ab"], method="position-bias")
 
 
 def test_letters_that_stay_when_the_order_is_swapped_are_asked_about():

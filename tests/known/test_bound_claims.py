@@ -1,14 +1,13 @@
 """`bound` decides by labels alone, and asks where predictions and weak labels use other words."""
 
-import csv
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tallystick.cli import main
+from tests.known.tables import write
 
 ITEMS = 1500
 
@@ -31,10 +30,7 @@ def ask(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
 
     def run(table, *options, verb="bound"):
-        with Path("rows.csv").open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(table)
-            writer.writerows(zip(*table.values(), strict=True))
+        write("rows.csv", table)
         named = ("--prediction", "h", "--weak", "lf_*")
         with pytest.raises(SystemExit) as left:
             main([verb, "rows.csv", *named, *options, *(["--json"] if verb == "bound" else [])])

@@ -1,11 +1,11 @@
 """`compare` holds predictions against the column that is named like the truth."""
 
-import csv
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
+
+from tests.known.tables import write
 
 N = 400
 NAMES = ("truth", "gold", "ground_truth", "y_true", "true_label", "gt", "y_test")
@@ -18,13 +18,6 @@ def predictions(seed=1):
     a = np.where(rng.random(N) < 0.9, truth, 1 - truth)
     b = np.where(rng.random(N) < 0.7, 1, truth)
     return a, b, truth
-
-
-def write(path, columns):
-    with Path(path).open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
 
 
 @pytest.fixture

@@ -1,11 +1,11 @@
 """A gate passes only what the data show: not what is missing, and no bar that nobody can miss."""
 
-import csv
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
+
+from tests.known.tables import write
 
 N, LOST = 400, 135
 
@@ -20,13 +20,6 @@ def tallystick(in_process):
         return done.returncode, out, done.stderr.replace("\xa0", " ")
 
     return run
-
-
-def write(path, columns):
-    with Path(path).open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
 
 
 def right_or_wrong(seed=3):

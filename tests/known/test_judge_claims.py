@@ -1,8 +1,6 @@
 """`judge` calls a judge the best only where every rival is excluded."""
 
-import csv
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ import pytest
 from tallystick.cli import main
 from tallystick.table import Tally
 from tallystick.verbs.judge import grade
+from tests.known.tables import write
 
 
 def panel(accuracy, labels, *, seed, items=400):
@@ -33,10 +32,7 @@ def ask(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
 
     def run(table, *options):
-        with Path("votes.csv").open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.writer(stream)
-            writer.writerow(table)
-            writer.writerows(zip(*table.values(), strict=True))
+        write("votes.csv", table)
         with pytest.raises(SystemExit) as left:
             main(["judge", "votes.csv", *options, "--json"])
         assert left.value.code == 0

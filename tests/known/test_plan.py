@@ -1,13 +1,13 @@
 """Forecasts are those of the test that `compare` runs."""
 
-import csv
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.stats import binom
+
+from tests.known.tables import write
 
 
 @pytest.fixture
@@ -20,13 +20,6 @@ def tallystick(in_process):
         return json.loads(done.stdout)
 
     return run
-
-
-def write(path, columns):
-    with Path(path).open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(columns)
-        writer.writerows(zip(*columns.values(), strict=True))
 
 
 def power(n, difference, disagreement, alpha=0.05):

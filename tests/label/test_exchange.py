@@ -124,61 +124,63 @@ def test_tasks_go_out_blind_and_in_draw_order(start, tmp_path, tool):
     assert "gpt" not in path.read_text()
 
 
-def test_an_export_as_label_studio_writes_it_is_read(start, tmp_path):
+_SAID = {"from_name": "answer", "to_name": "t0", "type": "choices", "id": "x"}
+_SMALL = {"text": "text 1", "annotator": 1, "annotation_id": 4, "lead_time": 2.5}
+_EXPORTS = {
+    "label-studio": [
+        {
+            "id": 77,
+            "data": {"text": "text 1", "tallystick_ask": 1},
+            "annotations": [
+                {
+                    "id": 5,
+                    "completed_by": {"id": 2, "email": "ann@example.org"},
+                    "was_cancelled": False,
+                    "lead_time": 3.2,
+                    "result": [{**_SAID, "value": {"choices": ["pass"]}}],
+                }
+            ],
+            "predictions": [],
+        }
+    ],
+    # JSON-MIN: data and answers side by side, one entry per annotation.
+    "label-studio, small": [
+        {**_SMALL, "id": 1, "tallystick_ask": 1, "answer": "pass"},
+        {**_SMALL, "id": 2, "tallystick_ask": 2, "answer": {"choices": ["fail"]}},
+        {**_SMALL, "id": 3, "tallystick_ask": 3},
+    ],
+    "argilla 2 and 1": [
+        {
+            "id": "ask-1",
+            "fields": {"text": "text 1"},
+            "metadata": {"tallystick_ask": 1},
+            "responses": {"label": [{"value": "pass", "user_id": "b2c"}]},
+        },
+        {
+            "fields": {"text": "text 2"},
+            "metadata": {"tallystick_ask": 2},
+            "responses": [
+                {"user_id": "b2c", "status": "submitted", "values": {"label": {"value": "fail"}}}
+            ],
+        },
+        {
+            "metadata": {"tallystick_ask": 3},
+            "responses": [{"status": "draft", "values": {"label": {"value": "fail"}}}],
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize("tool", _EXPORTS)
+def test_an_export_as_a_tool_writes_it_is_read(start, tmp_path, tool):
     path = tmp_path / "export.json"
-    record = {
-        "id": 77,
-        "data": {"text": "text 1", "tallystick_ask": 1},
-        "annotations": [
-            {
-                "id": 5,
-                "completed_by": {"id": 2, "email": "ann@example.org"},
-                "was_cancelled": False,
-                "lead_time": 3.2,
-                "result": [
-                    {
-                        "id": "x",
-                        "type": "choices",
-                        "value": {"choices": ["pass"]},
-                        "from_name": "answer",
-                        "to_name": "t0",
-                    }
-                ],
-            }
-        ],
-        "predictions": [],
-    }
-    path.write_text(json.dumps([record]))
-    with start("judge") as work:
-        work.next(1)
-        assert _added(path, work, reader="1") == 1
-        assert work.session.labels(0) == ("pass",)
-
-
-def test_records_as_argilla_1_and_2_write_them_are_read(start, tmp_path):
-    second = {
-        "id": "ask-1",
-        "fields": {"text": "text 1"},
-        "metadata": {"tallystick_ask": 1},
-        "responses": {"label": [{"value": "pass", "user_id": "b2c"}]},
-    }
-    first = {
-        "fields": {"text": "text 2"},
-        "metadata": {"tallystick_ask": 2},
-        "responses": [
-            {"user_id": "b2c", "status": "submitted", "values": {"label": {"value": "fail"}}}
-        ],
-    }
-    draft = {
-        "metadata": {"tallystick_ask": 3},
-        "responses": [{"status": "draft", "values": {"label": {"value": "fail"}}}],
-    }
-    path = tmp_path / "records.json"
-    path.write_text(json.dumps([second, first, draft]))
+    records = _EXPORTS[tool]
+    path.write_text(json.dumps(records))
+    labels = [("pass",), ("fail",), ()][: len(records)]
     with start("judge") as work:
         work.next(3)
-        assert _added(path, work, reader="1") == 2
-        assert [work.session.labels(k) for k in range(3)] == [("pass",), ("fail",), ()]
+        assert _added(path, work, reader="1") == sum(map(len, labels))
+        assert [work.session.labels(k) for k in range(len(records))] == labels
 
 
 @pytest.mark.parametrize(
@@ -213,22 +215,6 @@ def test_records_that_cannot_be_used_are_refused(start, tmp_path, record, said):
         path.write_text("{")
         with pytest.raises(FileError, match="not JSON"):
             _added(path, work, reader="1")
-
-
-def test_the_small_json_of_label_studio_is_read(start, tmp_path):
-    """JSON-MIN: data and answers side by side, one entry per annotation."""
-    path = tmp_path / "min.json"
-    own = {"text": "text 1", "annotator": 1, "annotation_id": 4, "lead_time": 2.5}
-    records = [
-        {**own, "id": 1, "tallystick_ask": 1, "answer": "pass"},
-        {**own, "id": 2, "tallystick_ask": 2, "answer": {"choices": ["fail"]}},
-        {**own, "id": 3, "tallystick_ask": 3},
-    ]
-    path.write_text(json.dumps(records))
-    with start("judge") as work:
-        work.next(3)
-        assert _added(path, work, reader="1") == 2
-        assert [work.session.labels(k) for k in range(3)] == [("pass",), ("fail",), ()]
 
 
 def test_lines_as_prodigy_writes_them_are_read(start, tmp_path):

@@ -1,4 +1,4 @@
-from tallystick.results import Figure, Needed, Result, Section, Sentences, Slice, slice_lines
+from tallystick.results import Figure, Needed, Result, Section, Sentences, Slice
 
 FIGURE = Figure("curve", "c", {"x": [1]}, {"x": "x"})
 
@@ -46,22 +46,12 @@ def test_a_result_without_sentences_opens_with_its_verdict_and_what_is_needed():
     assert "basis" not in result.to_dict()
 
 
-class Rowed(Result):
-    def slice_cells(self):
-        return {"items": "12", "difference": "+3.0 points [+1.0, +5.0]"}
-
-
-def test_slices_whose_results_have_a_row_are_one_table_and_the_others_say_why_below():
-    lines = slice_lines(
-        [Slice("en", Rowed(verdict="a", n_items=12)), Slice(None, "one item is too few")]
+def test_a_slice_is_its_verdict_or_why_there_is_none():
+    slices = (
+        Slice("en", Result(verdict="It holds.", n_items=3)),
+        Slice("de", "no"),
+        Slice(None, "one item is too few"),
     )
-    assert lines == [
-        "slice  items  difference",
-        "en     12     +3.0 points [+1.0, +5.0]",
-        "(blank): one item is too few",
-    ]
-
-
-def test_results_without_a_row_speak_in_sentences():
-    lines = slice_lines([Slice("en", Result(verdict="It holds.", n_items=3)), Slice("de", "no")])
-    assert lines == ["en: It holds.", "de: no"]
+    shown = str(Result(verdict="v", n_items=3, slices=slices)).splitlines()
+    found = shown[shown.index("By slice:") + 1 :]
+    assert found == ["  en: It holds.", "  de: no", "  (blank): one item is too few"]

@@ -61,12 +61,15 @@ def test_human_grades_may_come_in_a_second_file(tmp_path, frame, expected):
     assert key(found) == expected
 
 
-def test_a_label_on_an_unknown_output_is_refused(tmp_path, frame):
+@pytest.mark.parametrize(("item", "system"), [("i999", "a"), ("i1", "nobody")])
+def test_a_label_on_an_unknown_output_is_refused(tmp_path, frame, item, system):
     frame.drop(columns="human").to_csv(tmp_path / "outputs.csv", index=False)
-    (tmp_path / "people.csv").write_text("item,system,human\ni1,a,pass\ni1,nobody,fail\n")
+    (tmp_path / "people.csv").write_text(f"item,system,human\ni1,a,pass\n{item},{system},fail\n")
     roles = {name: value for name, value in ROLES.items() if name != "truth"}
-    with pytest.raises(InputError, match=r"does not have, such as 'i1' / 'nobody'"):
+    with pytest.raises(InputError, match=f"does not have, such as '{item}' / '{system}'") as caught:
         evaluate(str(tmp_path / "outputs.csv"), truth_file=str(tmp_path / "people.csv"), **roles)
+    assert "people.csv: 1 of 2 labels are for items that" in str(caught.value)
+    assert "Check 'item' and 'system' in both files" in str(caught.value)
 
 
 def test_systems_and_items_are_found_by_their_names(table, expected):
@@ -115,6 +118,7 @@ def assert_same(found, systems):
         (lambda t: {"w": [0.5] * 360}, {"count": "w"}, "whole number"),
         (lambda t: {"system": [None, *t["system"][1:]]}, {}, r"row 1 .*: the system 'system' is"),
         (lambda t: {"item": ["i1", *t["item"][1:]]}, {}, r"'i1' and 'a' occur twice, at row 1 "),
+        (lambda t: {name: [*c, c[0]] for name, c in t.items()}, {}, "at row 1 .* and row 361 "),
         (lambda t: {"human": ["passs", *t["human"][1:]]}, {}, "passs in human is said by no voter"),
         (
             lambda t: {
@@ -125,7 +129,7 @@ def assert_same(found, systems):
             "column human: 9 is outside the scale 1 to 5",
         ),
     ],
-    ids=["count", "system", "twice", "word", "scale"],
+    ids=["count", "system", "twice", "copied", "word", "scale"],
 )
 def test_a_bad_cell_is_refused_by_name(table, change, options, words):
     with pytest.raises(InputError, match=words):
@@ -153,6 +157,7 @@ def test_one_system_without_a_column_is_scored(table):
     part.pop("system")
     found = evaluate(part, judges=("x", "y", "z"), truth="human", item="item")
     assert [row.name for row in found.systems] == ["all outputs"]
+    assert found.verdict.startswith("The outputs score ")
     assert found.decision == "decided"
 
 

@@ -33,10 +33,37 @@ def test_no_difference_is_no_winner():
     assert result.decision == "undecided"
 
 
+def test_two_labels_settle_nothing_and_say_what_would():
+    table = drawn(items=120) | {"human": ["pass", "fail", *[None] * 358]}
+    result = evaluate(table, gates="a >= b", **ROLES)
+    assert result.verdict.startswith("We cannot tell which system is best: a 100.0% [0.8, 100.0]")
+    assert "20 random items for every system (58 outputs without a grade yet)." in str(result)
+    assert "from 2 human grades on 1 item." in result.basis
+    assert "People graded outputs of a and b only." in str(result)
+    assert result.gates[0].passed is None
+
+
+def test_two_labels_of_one_system_rank_nobody():
+    table = drawn(items=120) | {"human": ["pass", None, None, "pass", *[None] * 356]}
+    verdict = evaluate(table, **ROLES).verdict
+    assert verdict.startswith("Only a has human grades: it scores 100.0% [20.8, 100.0].")
+    assert "Not settled: how good b and c are, and which system is best." in verdict
+
+
+def test_labels_that_are_all_equal_leave_doubt_on_one_side():
+    table = drawn(items=120, graded=30)
+    table["human"] = [word and "pass" for word in table["human"]]
+    verdict = evaluate(table, **ROLES).verdict
+    assert verdict.startswith("We cannot tell which system is best: a 100.0% [90.8")
+    assert "[100.0, 100.0]" not in verdict
+
+
 def test_one_system_is_scored_and_the_judges_error_is_named():
     result = evaluate(drawn(items=400, graded=80, rates={"a": 0.4}), **ROLES)
     assert result.sentences.answer.startswith("a scores ")
     assert "which is too kind." in result.sentences.contrast
+    assert "best" not in result.verdict
+    assert result.pairs == ()
     assert result.decision == "decided"
 
 

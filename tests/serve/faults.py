@@ -244,18 +244,18 @@ def kills(address: str, rounds: int, seed: int, *, named: bool) -> dict[str, Any
             raise RuntimeError(f"the child failed at {point}")
         acknowledged |= answered
         waiting = [one for one in sent if one[0] in begun - answered]
-    books = _books(address, acknowledged)
     return {
         "rounds": rounds,
         "killed": ended,
         "points": len(set(reached)),
         "acknowledged": len(acknowledged),
         "again": again,
-        **books,
+        **books(address, acknowledged),
     }
 
 
-def _books(address: str, acknowledged: set[str]) -> dict[str, Any]:
+def books(address: str, acknowledged: set[str]) -> dict[str, Any]:
+    """Return what was lost, doubled or miscounted of the batches that were acknowledged."""
     store = open_store(address)
     try:
         with store.read() as reader:
@@ -268,6 +268,7 @@ def _books(address: str, acknowledged: set[str]) -> dict[str, Any]:
             "twice": len(kept) - len(set(kept)),
             "integrity": integrity,
             "problems": list(check_stream(store, "qa").problems),
+            "batches": len(kept),
         }
     finally:
         store.close()

@@ -11,8 +11,7 @@ from typing import Any
 
 import httpx
 
-from tallystick.serve.client import check_stream
-from tallystick.serve.database import open_store
+from tests.serve.faults import books
 from tests.serve.web import running
 
 
@@ -86,8 +85,8 @@ def kill_rounds(
         acknowledged += [one for sender in senders for one in sender.acknowledged]
         in_flight = [one for sender in senders for one in sender.in_flight]
     # What was under way at the last kill may be there or not, and nobody was told.
-    books = _books(db or str(folder / "tallystick.sqlite"), acknowledged)
-    return {"acknowledged": len(acknowledged), "again": again, **books}
+    found = books(db or str(folder / "tallystick.sqlite"), {key for key, _ in acknowledged})
+    return {"acknowledged": len(acknowledged), "again": again, **found}
 
 
 def _body(rng: random.Random) -> bytes:
@@ -98,23 +97,3 @@ def _body(rng: random.Random) -> bytes:
         vote = "pass" if (item * 7 + ord(judge)) % 3 else "fail"
         lines.append(f'{{"item": "i{item}", "votes": {{"{judge}": "{vote}"}}}}')
     return "\n".join(lines).encode()
-
-
-def _books(address: str, acknowledged: list[tuple[str, bytes]]) -> dict[str, Any]:
-    store = open_store(address)
-    try:
-        with store.read() as reader:
-            kept = [key for (key,) in reader.all("select key from batch")]
-            integrity = "its own"
-            if not address.startswith("postgresql://"):
-                [(integrity,)] = reader.all("pragma integrity_check")
-        lost = sum(key not in set(kept) for key, _ in acknowledged)
-        return {
-            "lost": lost,
-            "twice": len(kept) - len(set(kept)),
-            "integrity": integrity,
-            "problems": list(check_stream(store, "qa").problems),
-            "batches": len(kept),
-        }
-    finally:
-        store.close()

@@ -16,6 +16,9 @@ from pathlib import Path
 
 import pytest
 
+both = pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+"""Run a test on either database."""
+
 _BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 
 

@@ -15,9 +15,8 @@ from tallystick.serve.database import Transaction
 from tallystick.serve.ingest import RowPlaces, parse
 from tallystick.serve.ingest_write import Accepted, Post, Source, keep_posts
 from tallystick.serve.jobs import Service
+from tests.serve.postgres import both
 from tests.serve.web import Web
-
-both = pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
 
 
 def post_of(service: Service, stream: str, records: Any, key: str | None) -> Post:

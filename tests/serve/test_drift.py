@@ -15,6 +15,7 @@ from tallystick.serve.drift import _is_large, drift_step, is_seen, vote_columns,
 from tallystick.serve.jobs import Service
 from tallystick.serve.streams import StreamRecord, StreamSettings
 from tallystick.verbs.judge.windows import Windows
+from tests.serve.postgres import both
 from tests.serve.web import Clock, Web
 
 
@@ -83,7 +84,7 @@ def _vote(web: Web, judge: str, items: range) -> None:
     assert web.post("/v1/streams/s/records", content="\n".join(lines)).status_code == 200
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+@both
 def test_early_rows_of_a_window_do_not_get_longer_for_their_votes(
     service: Service, web: Web, clock: Clock
 ) -> None:
@@ -327,7 +328,6 @@ def told(
 
 
 @pytest.mark.usefixtures("here")
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
 def test_a_daily_season_raises_no_alarm_and_a_drift_in_it_is_told_once_with_its_cause(
     service: Service, web: Web, clock: Clock
 ) -> None:
@@ -341,6 +341,7 @@ def test_a_daily_season_raises_no_alarm_and_a_drift_in_it_is_told_once_with_its_
     assert kept[0]["result"]["n_items"] == 480
 
 
+@both
 @pytest.mark.usefixtures("here")
 def test_a_day_that_is_not_whole_is_not_tested(service: Service, web: Web, clock: Clock) -> None:
     rng = random.Random(6)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from tallystick.serve import export as nightly
 from tallystick.serve.client import check_stream
+from tallystick.serve.database import open_store
 from tallystick.serve.export import last_check
 from tallystick.serve.jobs import Held, Job, JobLoop, LostLease, Service
 from tallystick.serve.worker import Workers
 from tests.serve.equal import post
+from tests.serve.postgres import both
+from tests.serve.queue.people import InProcess
 from tests.serve.web import Clock, Web
 
 
@@ -65,7 +71,7 @@ def test_whoever_sleeps_past_the_lease_can_write_nothing(service: Service, clock
 def test_retention_drops_whole_hours_and_leaves_no_orphans(
     web: Web, service: Service, clock: Clock
 ) -> None:
-    clock.now = 1_800_000_000.0
+    service.worker = InProcess(service.store)
     web.put("/v1/streams/qa", json={"retention_days": 10})
     for day in range(20):
         clock.now = 1_800_000_000.0 + day * 86_400
@@ -110,7 +116,7 @@ def night(service: Service, web: Web, clock: Clock) -> Night:
     return pass_a_day
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+@both
 def test_right_books_are_noted_and_wrong_ones_are_an_alarm(
     web: Web, service: Service, night: Night
 ) -> None:
@@ -167,30 +173,34 @@ def test_the_check_runs_in_a_process_of_its_own(
     assert service.worker.pid is None  # the one that answers questions was not kept waiting
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_stream_of_any_order_agrees_with_its_batches(
-    web: Web, service: Service, seed: int
-) -> None:
-    post(web, "qa", seed)
-    found = check_stream(service.store, "qa")
-    assert found.problems == ()
-    assert found.replayed > 0
-
-
-@pytest.mark.parametrize(
-    ("sql", "word"),
-    [
-        ("update tally set n = n + 1", "counts"),
-        ("delete from tally", "counts"),
-        ("update rows set pattern = (select min(id) from pattern)", "row"),
-        ("delete from rows where id = (select max(id) from rows)", "lost"),
-        ("insert into payload (row_id, body) values (99999999, 'x')", "payloads without a row"),
-        ("update label set row_id = 99999999", "labels without a row"),
-        ("update stream set rows = rows + 1", "the stream says"),
-    ],
+WRONG = (
+    ("update tally set n = n + 1", "counts"),
+    ("delete from tally", "counts"),
+    ("update rows set pattern = (select min(id) from pattern)", "row"),
+    ("delete from rows where id = (select max(id) from rows)", "lost"),
+    ("insert into payload (row_id, body) values (99999999, 'x')", "payloads without a row"),
+    ("update label set row_id = 99999999", "labels without a row"),
+    ("update stream set rows = rows + 1", "the stream says"),
 )
-def test_what_is_wrong_is_found(web: Web, service: Service, sql: str, word: str) -> None:
-    post(web, "qa", 3)
-    service.writer.do(lambda transaction: transaction.run(sql))
-    found = check_stream(service.store, "qa")
-    assert any(word in problem for problem in found.problems), found.problems
+
+
+def test_streams_agree_with_their_batches_and_what_is_wrong_is_found(
+    web: Web, service: Service, tmp_path: Path
+) -> None:
+    post(web, "s3", 3)
+    for number, (sql, word) in enumerate(WRONG):
+        copy = tmp_path / f"wrong{number}.sqlite"
+        with contextlib.closing(sqlite3.connect(tmp_path / "serve.sqlite")) as database:
+            database.execute("vacuum into ?", (str(copy),))
+        with contextlib.closing(sqlite3.connect(copy)) as database, database:
+            database.execute(sql)
+        store = open_store(copy)
+        found = check_stream(store, "s3")
+        store.close()
+        assert any(word in problem for problem in found.problems), (sql, found.problems)
+    for seed in (0, 1):
+        post(web, f"s{seed}", seed)
+    for seed in (0, 1, 3):
+        found = check_stream(service.store, f"s{seed}")
+        assert found.problems == ()
+        assert found.replayed > 0

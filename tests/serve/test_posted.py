@@ -17,6 +17,7 @@ from tallystick.serve.app import start_service
 from tallystick.serve.database import open_store
 from tallystick.serve.jobs import Config, Service
 from tallystick.serve.posted import export_watches, send_result
+from tests.serve.postgres import both
 from tests.serve.web import Clock, Web, running
 
 URL = "/v1/streams/api/posted"
@@ -45,7 +46,7 @@ def alarms(web: Web) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+@both
 def test_a_change_that_every_night_finds_is_one_alarm_until_it_is_over(web: Web) -> None:
     told = []
     for n, changed in enumerate([False, True, True, True, False, True]):
@@ -65,7 +66,7 @@ def test_what_shift_says_itself_comes_before_its_numbers(web: Web) -> None:
     assert not web.post(URL, json={**night(True), "changed": None}).json()["changed"]
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+@both
 def test_the_same_result_sent_again_counts_once(web: Web) -> None:
     body = json.dumps(night(True))
     first = web.post(URL, content=body).json()
@@ -79,14 +80,6 @@ def test_gates_decide_where_there_are_some(web: Web) -> None:
     assert web.post(URL, json=night(False, gates=[{"passed": False}])).json()["changed"]
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"verb": "shift"}, [], {**night(True), "accuracy_change": {"interval": 3}}]
-)
-def test_what_is_no_result_is_refused(web: Web, body: Any) -> None:
-    assert web.post(URL, json=body).status_code == 422
-    assert alarms(web) == []
-
-
 def test_a_muted_stream_and_a_key_without_the_role(
     web: Web, clock: Clock, far: Callable[..., Web]
 ) -> None:
@@ -97,7 +90,7 @@ def test_a_muted_stream_and_a_key_without_the_role(
     assert far(key).post(URL, json=night(True)).status_code == 403
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+@both
 def test_a_watch_of_the_second_version_becomes_a_table_that_shift_reads(
     service: Service, tmp_path: Path
 ) -> None:

@@ -175,38 +175,6 @@ def test_votes_can_be_taken_back(web: Web, service: Service) -> None:
     assert kept == counted
 
 
-@pytest.mark.parametrize(
-    ("body", "status", "word"),
-    [
-        (b"", 422, "no record"),
-        (b"not json", 400, "1 lines"),
-        (b'{"item": "a"}\n{"item": 1.5}', 422, "1 lines"),
-        (b'{"item": ""}', 422, "cannot be used"),
-        (b'{"item": "a", "votes": {"gpt": 0.5}}', 422, "1 lines"),
-        (b'{"item": "a", "votes": {"gpt": ""}}', 422, "1 lines"),
-        (b'{"item": "a", "votes": {"label": "x"}}', 422, "1 lines"),
-        (b'{"item": "a", "at": "yesterday"}', 422, "cannot be used"),
-        (b'{"item": "a", "at": 1900000000}', 422, "cannot be used"),
-        (b'{"item": "' + b"x" * 300 + b'"}', 422, "cannot be used"),
-        (b'{"item": "a\\u0000"}', 422, "NUL"),
-        (b'{"item": "\\ud800"}', 400, "lines"),
-        (b"\xff\xfe", 400, "lines"),
-        (b'[{"item": "a"}, {"thing": 1}]', 422, "1 lines"),
-        (b'{"item": "a", "extra": 1}', 422, "1 lines"),
-        (b'{"item": "a", "label": {"value": null}}', 422, "cannot be used"),
-        (b'{"item": "a", "votes": {"gpt": "' + b"x" * 70_000 + b'"}}', 413, "without show"),
-    ],
-)
-def test_what_cannot_be_used_is_refused_with_the_way_out(
-    web: Web, body: bytes, status: int, word: str
-) -> None:
-    answer = web.post(URL, content=body)
-    assert answer.status_code == status, answer.text
-    assert answer.headers["content-type"] == "application/problem+json"
-    assert word in answer.json()["detail"]
-    assert web.get("/v1/streams/qa").json()["rows"] == 0
-
-
 def test_limits_of_a_request(web: Web) -> None:
     many = b'{"item":"a"}\n' * 10_001
     assert web.post(URL, content=many).status_code == 413

@@ -70,37 +70,6 @@ def test_an_etag_saves_the_answer_until_a_record_comes(site: Web) -> None:
     assert changed.json()["as_of"] > first.json()["as_of"]
 
 
-@pytest.mark.parametrize(
-    ("path", "status", "word"),
-    [
-        ("results/shift", 404, "judge"),
-        ("results/judge?windw=24h", 422, "windw"),
-        ("results/judge?window=yesterday", 422, "last:5000"),
-        ("results/judge?alpha=2", 422, "alpha"),
-        ("results/judge?known=/etc/passwd", 422, "known"),
-        ("results/score?target-mix=/etc/passwd", 422, "target-mix"),
-        ("results/bound?label-model=/etc/passwd", 422, "label-model"),
-        ("results/compare?add=/etc/passwd", 422, "add"),
-        ("results/judge?truth-file=/etc/passwd", 422, "truth-file"),
-        ("results/judge?judges=nobody", 422, "nobody"),
-        ("results/judge?slice=en", 422, "lang:en"),
-        ("results/judge?slice=lnag:en", 422, "did you mean 'lang'"),
-        ("rows?slice=country:fr", 422, "lang, system"),
-        ("tally?slice=country:fr", 422, "lang, system"),
-        ("results/judge?window=2026-11-12T00:00Z..2026-11-10T00:00Z", 422, "cannot be read"),
-        ("rows?format=xlsx", 422, "parquet"),
-        ("rows?wndow=1h", 422, "wndow"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused(site: Web, path: str, status: int, word: str) -> None:
-    site.put("/v1/streams/ask", json={})
-    record = {"item": "i", "votes": {"a": "x", "b": "y"}, "slice": {"lang": "en"}}
-    site.post(RECORDS.format("ask"), json=[record])
-    answer = site.get(f"/v1/streams/ask/{path}")
-    assert answer.status_code == status, answer.text
-    assert word in answer.text
-
-
 def test_the_tally_is_the_tally_of_the_rows(site: Web, tmp_path: Path) -> None:
     post(site, "pic", 5)
     path = tmp_path / "t.tally"

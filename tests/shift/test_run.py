@@ -164,7 +164,7 @@ def items_from(rows):
 
 def test_a_command_answers_each_item(items, rows):
     script = "import json,sys; print(json.load(sys.stdin)['new'])"
-    client = CommandClient(f'{sys.executable} -c "{script}"', timeout=20)
+    client = CommandClient(f'{sys.executable} -c "{script}"')
     few = rows[:12]
     chosen = items_from(few)
     how = ShiftQuestion(

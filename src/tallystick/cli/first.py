@@ -47,7 +47,7 @@ from tallystick.table import (
 )
 
 
-def _run(verb: str, to: Path | None, open_report: bool, seed: int, as_json: bool) -> None:
+def _run(verb: str, to: Path | None, seed: int, as_json: bool) -> None:
     """Write the table of a demonstration, and run the command that anybody can run on it."""
     from tallystick.cli.app import app
 
@@ -68,10 +68,6 @@ def _run(verb: str, to: Path | None, open_report: bool, seed: int, as_json: bool
     given += ["-o", str(to / "answers.csv")] if "out" in names else []
     app.main([*words, *given], "tallystick", standalone_mode=False)
     tell([f"do it yourself: {shlex.join(['tallystick', *words])} --html report.html"])
-    if open_report:
-        import webbrowser
-
-        webbrowser.open(page.resolve().as_uri())
 
 
 def _shown(verb: str, seed: int) -> tuple[list[str], Demo]:
@@ -100,9 +96,6 @@ demo = Verb(
             ["--folder", "to"],
             type=click.Path(path_type=Path),
             help="Folder for the table and the report. Default: a new temporary one.",
-        ),
-        click.Option(
-            ["--open", "open_report"], is_flag=True, help="Open the report in the browser."
         ),
         *(one for one in options(Question) if one.name == "seed"),
         *JSON,
@@ -297,11 +290,11 @@ def explained(term: str) -> str:
     wanted = " ".join(term.lower().replace("_", " ").split())
     verb, words = wanted.partition(" ")[0], glossary()
     found = [_plain(pages()[verb])] if verb in pages() else []
-    for name in dict.fromkeys((wanted, wanted.removesuffix("s"), wanted.replace("-", " "))):
-        # Some verbs are words of the glossary as well: score, judge, label.
-        if name in words and (name == wanted or not found):
-            found.append(_filled(f"{name}: {words[name]}"))
-            break
+    # Some verbs are words of the glossary as well: score, judge, label.
+    near = () if found else (wanted.removesuffix("s"), wanted.replace("-", " "))
+    name = next((one for one in (wanted, *near) if one in words), None)
+    if name is not None:
+        found.append(_filled(f"{name}: {words[name]}"))
     if found:
         return "\n\n".join(found)
     known = list(dict.fromkeys([*pages(), *words]))

@@ -175,13 +175,12 @@ def follow(call: Call) -> None:
         raise InputError(f"--follow does not take {refused[0]}: leave one of the two out")
     missing = [piece for token in call.reading.get("missing", ()) for piece in token.split(",")]
     rules = LabelRules(missing=tuple(missing), coerce=bool(call.reading.get("coerce")))
-    names: tuple[str, ...] | None = None
 
     def grade(votes: Tally) -> JudgeResult:
         data = Data(held=votes, roles=roles, rules=rules, source="stdin")
         judges = [name for name in votes.names if name != roles.truth]
         read_as = replace(data, roles=replace(roles, item=None).with_columns("judges", judges))
-        return replace(graded(votes, read_as, question), reading=reading_of(read_as))
+        return replace(graded(read_as, question), reading=reading_of(read_as))
 
     stream = Windows(
         size=question.window or 1,
@@ -193,26 +192,26 @@ def follow(call: Call) -> None:
     )
     if question.state is not None:
         load_state(stream, question.state)
-    for record in records(sys.stdin):
-        if names is None:
-            names = _columns(tuple(record), roles.judges, roles.truth, roles.item)
-        absent = [name for name in names if name not in record]
-        if absent:
-            raise InputError(f"a row lacks column {absent[0]!r}: every row needs {list(names)}")
-        for window in stream.push({name: [record[name]] for name in names}):
-            _print(window)
-            # Written after the line: a crash in between repeats a window and loses none.
-            if question.state is not None:
-                save_state(stream, question.state)
-    for window in stream.finish():
-        _print(window)
+
+    def windows() -> Iterator[Window]:
+        names: tuple[str, ...] | None = None
+        for record in records(sys.stdin):
+            if names is None:
+                names = _columns(tuple(record), roles.judges, roles.truth, roles.item)
+            absent = [name for name in names if name not in record]
+            if absent:
+                raise InputError(f"a row lacks column {absent[0]!r}: every row needs {list(names)}")
+            yield from stream.push({name: [record[name]] for name in names})
+        yield from stream.finish()
+
+    for window in windows():
+        sys.stdout.write(to_json(window.to_dict()) + "\n")
+        sys.stdout.flush()  # whoever follows wants it now
+        # Written after the line: a crash in between repeats a window and loses none.
+        if question.state is not None:
+            save_state(stream, question.state)
     if question.state is not None:
         save_state(stream, question.state)
-
-
-def _print(window: Window) -> None:
-    sys.stdout.write(to_json(window.to_dict()) + "\n")
-    sys.stdout.flush()  # whoever follows wants it now
 
 
 def records(lines: TextIO) -> Iterator[dict[str, Any]]:
@@ -233,19 +232,18 @@ def records(lines: TextIO) -> Iterator[dict[str, Any]]:
             if line.strip():
                 yield _object(line, number)
         return
-    header = next(csv.reader([first]), [])
+    rows = csv.DictReader(every)
+    header = rows.fieldnames or []
     if len(set(header)) != len(header) or not header:
-        raise InputError(f"the header of stdin must name different columns, got {header}")
-    for number, cells in enumerate(csv.reader(iter(lines.readline, "")), start=2):
-        if cells and len(cells) != len(header):
+        raise InputError(f"the header of stdin must name different columns, got {list(header)}")
+    for row in rows:
+        # A cell too many has no name, and a name too many has no cell.
+        if None in row or None in row.values():
             raise InputError(
-                f"line {number} of stdin has {len(cells)} cells, the header has {len(header)}"
+                f"line {rows.line_num} of stdin has more or fewer cells than the header's"
+                f" {len(header)}"
             )
-        if cells:
-            yield {
-                name: cell if cell.strip() else None
-                for name, cell in zip(header, cells, strict=True)
-            }
+        yield {name: cell if cell.strip() else None for name, cell in row.items()}
 
 
 def _object(line: str, number: int) -> dict[str, Any]:

@@ -169,13 +169,11 @@ class Caller:
         """Count a failed item; return why to ask no more, if that is so."""
         reason = self.journal.redact(str(fault))
         self._failures += 1
-        if not self._worked and (fault.fatal or self._failures >= min(self._limits.breaker, 2)):
-            return ClientError(f"{reason}, and nothing was answered before: check the address")
-        if fault.fatal or self._failures >= self._limits.breaker:
-            return ClientError(
-                f"{reason}: stopped after {self._failures} failed items, nothing answered is lost"
-            )
-        return None
+        enough = self._limits.breaker if self._worked else min(self._limits.breaker, 2)
+        if not fault.fatal and self._failures < enough:
+            return None
+        more = "nothing answered is lost" if self._worked else "nothing was answered: check --api"
+        return ClientError(f"{reason}: stopped after {self._failures} failed items, {more}")
 
 
 # Ask every question once, through the journal, and read the answers.

@@ -9,7 +9,7 @@ import json
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -110,16 +110,19 @@ class Client(ABC):
         What its addresses begin with, and how one is written, for messages and ``--help``.
     prompts
         Whether it sends a prompt; otherwise it gets the row itself.
+    recorded
+        Whether answers are read from a record, so that asking again gives the same one.
     """
 
     prefix: ClassVar[str] = ""
     example: ClassVar[str] = ""
     prompts: ClassVar[bool] = False
+    recorded: ClassVar[bool] = False
 
     @classmethod
     def of(cls, given: Given) -> Client:
         """Make one from what the user says about an API."""
-        raise NotImplementedError(f"{cls.__name__} has no address: pass the client itself")
+        raise NotImplementedError
 
     @property
     @abstractmethod
@@ -132,11 +135,6 @@ class Client(ABC):
     def secrets(self) -> tuple[str, ...]:
         """Values that must never be written anywhere."""
         return ()
-
-    @property
-    def recorded(self) -> bool:
-        """Whether answers are read from a record, so that asking again gives the same one."""
-        return False
 
     def question(self, row: Mapping[str, Any]) -> Json:
         """Return what is sent about one item, without any key: a journal reuses an answer only if
@@ -211,15 +209,20 @@ def fields(template: Json) -> set[str]:
     >>> fields({"text": "{review}", "n": 3, "form": "{{label}}"})
     {'review'}
     """
-    if isinstance(template, str):
-        return {name for name in _FIELD.findall(template) if name}
-    if isinstance(template, Mapping):
-        return {name for part in (*template.keys(), *template.values()) for name in fields(part)}
-    return (
-        {name for part in template for name in fields(part)}
-        if isinstance(template, list)
-        else set()
-    )
+    return {name for _, text in texts_of(template) for name in _FIELD.findall(text) if name}
+
+
+def texts_of(body: Json, field: str = "body") -> Iterator[tuple[str, str]]:
+    """Yield every text of a JSON value with the name of its field; a name is a text, too."""
+    if isinstance(body, str):
+        yield field, body
+    elif isinstance(body, list):
+        for value in body:
+            yield from texts_of(value, field)
+    elif isinstance(body, Mapping):
+        for name, value in body.items():
+            yield name, name
+            yield from texts_of(value, name)
 
 
 def fill(template: str, row: Mapping[str, Any]) -> str:
@@ -262,31 +265,25 @@ def check_fields(template: Json, columns: Sequence[str], what: str) -> None:
         if name not in columns:
             raise InputError(
                 f"{what} names {{{name}}}, which is not a column of the data"
-                f" ({', '.join(columns[:8])}); write {{{{ and }}}} for braces that are text"
+                f" ({', '.join(columns[:8])}); write {{{{ and }}}} for braces that are text,"
+                " and --labels where no labels are known for {labels}"
             )
-
-
-def parse_json(text: str, what: str) -> Json:
-    """Return *text* as JSON or say where it is not."""
-
-    def refuse(name: str) -> None:
-        raise ValueError(f"{name} must be a text or null")
-
-    try:
-        value: Json = json.loads(text, parse_constant=refuse)
-    except ValueError as error:
-        raise InputError(f"{what} is not JSON: {error}") from error
-    return value
 
 
 def request_of(given: str | Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the request that the user gives, as text, as a file or as the value itself."""
     if not isinstance(given, str):
         return dict(given or {})
-    value = parse_json(text_or_file(given), "the request (--request)")
-    if not isinstance(value, dict):
-        raise InputError('the request (--request) must be a JSON object such as {"top_p": 0.9}')
-    return value
+
+    def refuse(name: str) -> None:
+        raise ValueError(f"{name} must be a text or null")
+
+    try:
+        return {**json.loads(text_or_file(given), parse_constant=refuse)}
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f'the request (--request) must be a JSON object such as {{"top_p": 0.9}}: {error}'
+        ) from error
 
 
 def parse_path(path: str) -> tuple[str | int, ...]:

@@ -21,12 +21,7 @@ from tallystick.clients.client import (
     parse_path,
     request_of,
 )
-from tallystick.clients.journal import (
-    refuse_key,
-    refuse_keys_in_body,
-    refuse_keys_in_url,
-    server_words,
-)
+from tallystick.clients.journal import failure, refuse_keys
 from tallystick.errors import InputError
 from tallystick.results import Json
 
@@ -66,7 +61,7 @@ class HttpClient(Client):
     request
         JSON with ``{column}`` in its texts.
     given
-        Columns, timeout, and the headers if they are not named here.
+        Columns, and the headers if they are not named here.
     answer_at
         The JSONPath of the answer in the reply.
     """
@@ -84,15 +79,12 @@ class HttpClient(Client):
     ) -> None:
         check_fields(request, given.columns, "the request template")
         # A key that was typed is refused before it can be written anywhere.
-        refuse_keys_in_url(url)
-        refuse_keys_in_body(request)
         headers = given.question.headers if headers is None else headers
-        for name, value in headers.items():
-            refuse_key("header", name, value)
+        refuse_keys(url, request, headers)
         self._url = Secret(url, "the address")
         self._headers = {name: Secret(value, f"header {name}") for name, value in headers.items()}
         self._request, self._label = request, answer_at
-        self._path, self._timeout = parse_path(self._label), given.question.timeout
+        self._path = parse_path(self._label)
         self._http: httpx.AsyncClient | None = None
         self._where = ""
 
@@ -138,8 +130,8 @@ class HttpClient(Client):
         named = {name: secret.sent for name, secret in self._headers.items()}
         self._http = httpx.AsyncClient(
             headers={**json_both_ways, "User-Agent": "tallystick", **named},
-            timeout=self._timeout,
-            # As many connections as requests are in flight: the caller limits those.
+            # The caller limits the time and the requests in flight, so the connections, too.
+            timeout=None,
             limits=httpx.Limits(max_connections=None, max_keepalive_connections=None),
             follow_redirects=False,
             trust_env=False,
@@ -177,7 +169,7 @@ class HttpClient(Client):
         content = json.dumps(body, separators=(",", ":")).encode("ascii")
         try:
             reply = await self._http.post(self._url.sent, content=content)
-        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+        except httpx.ConnectError as error:
             what = f"{self._where} cannot be reached ({_name(error)})"
             raise Fault(what, retry=True, billed=False) from error
         except (httpx.TransportError, httpx.DecodingError) as error:
@@ -205,10 +197,7 @@ class HttpClient(Client):
     def _no_answer(self, reply: Any) -> Fault:
         """Say what came in the place of an answer."""
         error = look_up(reply, ("error",))
-        if error is MISSING or error is None:
-            return Fault(f"the reply has no field {self._label}", retry=True, billed=True)
-        words = server_words(error, self.secrets)
-        reason = f"the reply is an error instead of an answer: {words}".rstrip(": ")
+        reason = failure(f"the reply has no field {self._label}", error, self.secrets)
         return Fault(reason, retry=True, billed=True)
 
     def _refusal(self, reply: httpx.Response) -> Fault:
@@ -218,8 +207,7 @@ class HttpClient(Client):
             body = json.loads(reply.content)
         except ValueError:
             body = reply.text
-        words = server_words(body, self.secrets)
-        said = f"HTTP {status}: {words}" if words else f"HTTP {status}"
+        said = failure(f"HTTP {status}", body, self.secrets)
         if status in _KEYS:
             message = (
                 f"{self._where} refused the key ({said}): check the environment variable that holds"

@@ -17,6 +17,7 @@ from statistics import median
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from tallystick.clients.client import texts_of
 from tallystick.errors import FormatError, InputError
 from tallystick.results import Json, count, harmless, number, percent
 from tallystick.table.ledger import Ledger, LedgerKind
@@ -408,28 +409,22 @@ def refuse_key(what: str, name: str, value: str) -> None:
         )
 
 
-def refuse_keys_in_url(url: str) -> None:
-    """Refuse an address whose password or parameters hold a key.
+def refuse_keys(url: str, request: Json, headers: Mapping[str, str]) -> None:
+    """Refuse an address, a request or headers that hold a key.
 
-    >>> refuse_keys_in_url("https://host/v1?key=$GOOGLE_KEY&api-version=2024-06-01")
+    Of a request only known forms are refused, since texts may be anything.
+
+    >>> refuse_keys("https://host/v1?key=$GOOGLE_KEY&api-version=2024-06-01", {}, {})
     """
     parts = urlsplit(url)
-    if parts.username or parts.password or looks_like_key(parts.path):
-        raise InputError("the address holds a password or a key: write it as $NAME")
-    for name, value in parse_qsl(parts.query, keep_blank_values=True):
-        refuse_key("URL parameter", name, value)
-
-
-def refuse_keys_in_body(body: Json, name: str = "body") -> None:
-    """Refuse a request whose literals hold a key; only known forms, since texts may be anything."""
-    if isinstance(body, Mapping):
-        for key, value in body.items():
-            refuse_keys_in_body(value, str(key))
-    elif isinstance(body, list):
-        for value in body:
-            refuse_keys_in_body(value, name)
-    elif isinstance(body, str) and _KNOWN.search(body):
-        refuse_key("the request field", name, body)
+    typed = [("password", parts.username), ("password", parts.password), ("path", parts.path)]
+    for name, value in [*typed, *parse_qsl(parts.query, keep_blank_values=True)]:
+        refuse_key("URL", name, value or "")
+    for name, text in texts_of(request):
+        if _KNOWN.search(text):
+            refuse_key("the request field", name, text)
+    for name, value in headers.items():
+        refuse_key("header", name, value)
 
 
 LONGEST = 200
@@ -443,11 +438,13 @@ _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[\w.~+/=*-]{6,}")
 _STARRED = re.compile(r"\b(?:sk|pk|rk)-\S+|\S*\*{3,}\S*")
 
 
-def server_words(body: Any, secrets: Sequence[str] = ()) -> str:
-    """Return what a server says about a failure, on one line, without keys; blank if nothing.
+def failure(reason: str, body: Any, secrets: Sequence[str] = ()) -> str:
+    """Return a reason with what a server says about it, on one line, without keys.
 
     Parameters
     ----------
+    reason
+        What happened; alone if the server says nothing.
     body
         The reply: parsed JSON, or text. Of JSON the message of the error is taken, of HTML nothing.
     secrets
@@ -455,12 +452,12 @@ def server_words(body: Any, secrets: Sequence[str] = ()) -> str:
 
     Examples
     --------
-    >>> server_words({"error": {"message": "Incorrect API key provided: sk-ab**********yz."}})
-    'Incorrect API key provided: ***'
-    >>> server_words("no quota left for Authorization: Bearer hunter2-hunter2")
-    'no quota left for Authorization: ***'
-    >>> server_words("<html><body>Bad gateway</body></html>")
-    ''
+    >>> failure("HTTP 401", {"error": {"message": "Incorrect API key provided: sk-ab********yz."}})
+    'HTTP 401: Incorrect API key provided: ***'
+    >>> failure("HTTP 429", "no quota left for Authorization: Bearer hunter2-hunter2")
+    'HTTP 429: no quota left for Authorization: ***'
+    >>> failure("HTTP 502", "<html><body>Bad gateway</body></html>")
+    'HTTP 502'
     """
     text = _message(body)
     # All keys go before the text is shortened: half a key would no longer be known as one.
@@ -470,7 +467,8 @@ def server_words(body: Any, secrets: Sequence[str] = ()) -> str:
     text = _STARRED.sub("***", _KNOWN.sub("***", text))
     words = ["***" if looks_like_key(word) else word for word in text.split()]
     line = harmless(" ".join(words))
-    return line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()} …"
+    line = line if len(line) <= LONGEST else f"{line[:LONGEST].rstrip()} …"
+    return f"{reason}: {line}" if line else reason
 
 
 def _message(body: Any) -> str:
@@ -478,12 +476,7 @@ def _message(body: Any) -> str:
     if isinstance(body, str):
         return "" if body.lstrip().startswith("<") else body
     if isinstance(body, Mapping):
-        for name in ("error", "message", "msg", "detail", "errors", "type", "code"):
-            found = _message(body.get(name))
-            if found:
-                return found
-    return (
-        next((found for one in body if (found := _message(one))), "")
-        if isinstance(body, list)
-        else ""
-    )
+        names = ("error", "message", "msg", "detail", "errors", "type", "code")
+        body = [body.get(name) for name in names]
+    said = map(_message, body) if isinstance(body, list) else ()
+    return next((words for words in said if words), "")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tallystick.clients.client import Client, Fault, Given
 from tallystick.clients.http import HttpClient
-from tallystick.clients.journal import refuse_key, server_words
+from tallystick.clients.journal import failure, refuse_key
 from tallystick.clients.providers import AnthropicClient, OpenAIClient
 from tallystick.errors import InputError
 from tallystick.results import Json
@@ -36,8 +36,6 @@ class CommandClient(Client):
     ----------
     command
         The program and its arguments, quoted as in a shell.
-    timeout
-        Seconds until it is ended.
     """
 
     prefix, example = "command:", "command:PROGRAM"
@@ -45,9 +43,9 @@ class CommandClient(Client):
     @classmethod
     def of(cls, given: Given) -> CommandClient:
         """Make one from a command line."""
-        return cls(given.target, timeout=given.question.timeout)
+        return cls(given.target)
 
-    def __init__(self, command: str, *, timeout: float) -> None:
+    def __init__(self, command: str) -> None:
         try:
             self._arguments = shlex.split(command)
         except ValueError:
@@ -58,7 +56,6 @@ class CommandClient(Client):
             raise InputError(
                 f"api (--api) command: must name a program that exists, got {command!r}"
             )
-        self._timeout = timeout
 
     @property
     def description(self) -> dict[str, Json]:
@@ -75,23 +72,16 @@ class CommandClient(Client):
         )
         try:
             question = json.dumps(dict(row), default=str).encode()
-            out, said = await asyncio.wait_for(program.communicate(question), self._timeout)
-        except (TimeoutError, asyncio.CancelledError) as error:
+            out, said = await program.communicate(question)
+        except asyncio.CancelledError:  # it took too long, or the run ends
             program.kill()
             await program.wait()
-            if isinstance(error, asyncio.CancelledError):
-                raise
-            raise Fault(
-                f"{self._arguments[0]} took longer than {self._timeout:g} s",
-                retry=True,
-                billed=True,
-            ) from error
+            raise
         if program.returncode:
             # Its last line is what it died of; the others may be pages of a traceback.
             lines = said.decode(errors="replace").strip().splitlines() or [""]
             reason = f"{self._arguments[0]} exited with code {program.returncode}"
-            words = server_words(lines[-1])
-            raise Fault(f"{reason}: {words}".rstrip(": "), retry=True, billed=True)
+            raise Fault(failure(reason, lines[-1]), retry=True, billed=True)
         return out.decode(errors="replace").strip() or None
 
 
@@ -149,8 +139,7 @@ class PythonClient(Client):
             raise error
         if error is not None:
             again = isinstance(error, OSError | TimeoutError)
-            words = server_words(str(error))
-            reason = f"{self._target}: {type(error).__name__}: {words}".rstrip(": ")
+            reason = failure(f"{self._target}: {type(error).__name__}", str(error))
             raise Fault(reason, retry=again, billed=True) from error
         found = task.result()
         return None if found is None else str(found)
@@ -171,6 +160,7 @@ class ReplayClient(Client):
     """
 
     prefix, example = "replay:", "replay:COLUMN"
+    recorded = True
 
     @classmethod
     def of(cls, given: Given) -> ReplayClient:
@@ -188,11 +178,6 @@ class ReplayClient(Client):
     def description(self) -> dict[str, Json]:
         """The column."""
         return {"kind": "replay", "column": self.column}
-
-    @property
-    def recorded(self) -> bool:
-        """Every answer is known already."""
-        return True
 
     def question(self, row: Mapping[str, Any]) -> Json:
         """Return the recorded answer: another one makes another question."""
@@ -260,11 +245,10 @@ def client_of(
     if question.api is None:
         raise InputError("name the API to ask (--api)")
     kind, target = kind_of(question.api)
-    if not kind.prompts and (question.prompt is not None or question.system_prompt is not None):
+    of_chat = (question.prompt, question.system_prompt, question.answer == "schema" or None)
+    if not kind.prompts and of_chat != (None, None, None):
         raise InputError(
-            f"{kind.prefix} gets the row itself, so a prompt (--prompt, --system-prompt) has no"
-            " effect there: leave it out; --request is the template of an https: address"
+            f"{kind.prefix} gets the row itself: a prompt (--prompt, --system-prompt) and --answer"
+            " schema are for openai: and anthropic: addresses; an https: address has --request"
         )
-    if not kind.prompts and question.answer == "schema":
-        raise InputError("answer (--answer) schema is for openai: and anthropic: addresses")
     return kind.of(Given(target, question, columns, labels))

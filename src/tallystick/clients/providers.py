@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 from urllib.parse import urlsplit, urlunsplit
 
-from tallystick.clients.client import Given, check_fields, fields, request_of, text_or_file
+from tallystick.clients.client import Given, check_fields, request_of, text_or_file
 from tallystick.clients.http import HttpClient
 from tallystick.errors import InputError
 
@@ -56,15 +56,12 @@ class ChatClient(HttpClient):
         """Make one from an address, a prompt and further fields of the request."""
         question, columns = given.question, given.columns
         model, _, base = given.target.partition("@")
-        if not model:
-            wanted = f"{cls.prefix}MODEL or {cls.prefix}MODEL@URL"
-            raise InputError(f"api (--api) must be {wanted}, got {given.target!r}")
-        if question.prompt is None:
+        if not model or question.prompt is None:
             raise InputError(
-                f"{cls.prefix} needs a prompt, such as prompt='Is this review positive? {{review}}"
-                " Answer one of {labels}.' (--prompt)"
+                f"api (--api) {cls.example} needs a prompt, such as prompt='Is this review"
+                " positive? {review} Answer one of {labels}.' (--prompt), and a model"
             )
-        prompt = with_labels(text_or_file(question.prompt), given.labels, columns)
+        prompt = with_labels(text_or_file(question.prompt), given.labels)
         system = None if question.system_prompt is None else text_or_file(question.system_prompt)
         check_fields(prompt, columns, "the prompt")
         check_fields(system, columns, "the system prompt")
@@ -166,21 +163,16 @@ def _schema(labels: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def with_labels(prompt: str, labels: Sequence[str], columns: Sequence[str]) -> str:
+def with_labels(prompt: str, labels: Sequence[str]) -> str:
     """Put the labels for ``{labels}``; braces in a label are text.
 
-    Without labels it can only mean a column of that name; if there is none it is refused.
+    Without labels it can only mean a column of that name.
 
-    >>> with_labels("One of {labels}: {text} {{labels}}", ["a", "{b}"], ["text"])
+    >>> with_labels("One of {labels}: {text} {{labels}}", ["a", "{b}"])
     'One of a, {{b}}: {text} {{labels}}'
     """
-    if "labels" not in fields(prompt) or (not labels and "labels" in columns):
-        return prompt
     if not labels:
-        raise InputError(
-            "the prompt names {labels}, and no labels are known: name them (--labels yes,no), or"
-            " write them into the prompt. Nothing was asked"
-        )
+        return prompt
     listed = ", ".join(labels).replace("{", "{{").replace("}", "}}")
     return _LABELS.sub(lambda match: listed if match[0] == "{labels}" else match[0], prompt)
 

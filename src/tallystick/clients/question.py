@@ -81,15 +81,10 @@ class ClientQuestion(Question):
             value = getattr(self, name)
             if value is not None and not (isfinite(value) and value > 0):
                 raise InputError(f"{name} must be a positive number, got {value!r}")
-        if self.max_cost is not None and not self.prices.known:
+        if self.max_cost is not None and not (self.prices.known and self.prices.bounded):
             raise InputError(
-                "max_cost needs the price of a call or of tokens (price=…): without it nothing can"
-                " be counted"
-            )
-        if self.max_cost is not None and not self.prices.bounded:
-            raise InputError(
-                "max_cost is a hard limit, and a reply of unknown length has none: give the"
-                " longest reply in tokens (--request '{\"max_tokens\": 50}')"
+                "max_cost is a hard limit: it needs a price (price=…), and with a price of tokens"
+                " the longest reply in tokens (--request '{\"max_tokens\": 50}')"
             )
 
     @property

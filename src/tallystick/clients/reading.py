@@ -226,8 +226,6 @@ def final_part(text: str) -> str:
     >>> final_part("a < b, so yes")
     'a < b, so yes'
     """
-    if "<" not in text:
-        return text
     rest = _without_reasoning(text)
     opened: dict[str, int] = {}
     found = None

@@ -210,16 +210,11 @@ def _grid_cells(
     decimals = _decimals([number for number in floats if math.isfinite(number)])
     beside = intervals if intervals is not None else [None] * len(column)
     return [
-        _with_interval(cell, ends, unit)
+        GridCell(*estimate_texts(cell, ends, unit), float(cell))
         if isinstance(ends, Interval) and _known(cell)
         else GridCell(_cell(cell, unit, decimals), "", _order(cell))
         for cell, ends in zip(column, beside, strict=True)
     ]
-
-
-def _with_interval(cell: float, ends: Interval, unit: Unit) -> GridCell:
-    """Return an estimate with its interval, both with as many decimals as the interval deserves."""
-    return GridCell(*estimate_texts(cell, ends, unit), float(cell))
 
 
 def _cells_beside(column: Sequence[Any], intervals: Sequence[Any]) -> list[GridCell]:
@@ -291,21 +286,16 @@ def markdown(table: Grid) -> str:
     rule = "|" + "|".join("---:" if right else "---" for right in table.numeric) + "|"
     lines = [
         [_plain_words(name) for name in table.names],
-        *(
-            [cell if number else _plain_words(cell) for cell, number in row]
-            for row in _texts(table)
+        *(  # a number is ours, and harmless
+            [
+                str(cell) if number else _plain_words(str(cell))
+                for cell, number in zip(row, table.numeric, strict=True)
+            ]
+            for row in table.rows
         ),
     ]
     head, *body = (f"| {' | '.join(line)} |" for line in lines)
     return "\n".join([head, rule, *body]) if table.names else ""
-
-
-def _texts(table: Grid) -> list[list[tuple[str, bool]]]:
-    """Return every cell as text, and whether it holds a number, which is ours."""
-    return [
-        [(str(cell), number) for cell, number in zip(row, table.numeric, strict=True)]
-        for row in table.rows
-    ]
 
 
 def _plain_words(text: str) -> str:
@@ -327,6 +317,6 @@ def html_table(table: Grid) -> str:
     """
     heads = [element("th", harmless(name), scope="col") for name in table.names]
     body = [
-        element("tr", *(element("td", harmless(text)) for text, _ in row)) for row in _texts(table)
+        element("tr", *(element("td", harmless(str(cell))) for cell in row)) for row in table.rows
     ]
     return element("table", element("thead", element("tr", *heads)), element("tbody", *body))

@@ -14,7 +14,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, TextIO
 
 from tallystick.report.grid import Grid, grid
-from tallystick.results import Figure, Result, harmless, slice_lines
+from tallystick.results import Figure, Result, harmless
 
 if TYPE_CHECKING:
     from tallystick.report.svg import Tick, Track
@@ -97,8 +97,8 @@ def _write(result: Result, pen: _Pen, most: int) -> None:
         _tell(result, pen, most)
     if result.slices:
         pen.say("By slice:")
-        for line in slice_lines(result.slices):
-            pen.say(f"  {line}")
+        for part in result.slices:
+            pen.say(f"  {part}")
 
 
 def _tell_parts(result: Result, pen: _Pen, most: int) -> None:

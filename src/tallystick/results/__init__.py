@@ -17,13 +17,20 @@ from tallystick.results.gates import (
     check_gates,
     exit_code,
     parse_gate,
-    slice_lines,
 )
-from tallystick.results.interval import SCHEMA, Guarantee, Interval, Json, Needed, Unknown, to_json
+from tallystick.results.interval import (
+    SCHEMA,
+    Guarantee,
+    Interval,
+    Json,
+    Needed,
+    Unknown,
+    about,
+    to_json,
+)
 from tallystick.results.numbers import (
     Sentences,
     Unit,
-    about,
     count,
     estimate_texts,
     harmless,

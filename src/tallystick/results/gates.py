@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 from tallystick.errors import InputError, UsageError
 from tallystick.results.interval import Interval, Json, Unknown, clean, clean_fields
 from tallystick.results.numbers import (
-    GAP,
-    aligned,
     harmless,
     number,
     number_interval,
@@ -435,13 +433,8 @@ def _words(gate: Gate, measured: GateEstimate) -> str:
 
 def exit_code(outcomes: Iterable[GateOutcome]) -> int:
     """Return the exit code of gates: 0 all passed, 10 one failed, 11 one could not be decided."""
-    return {True: 0, False: 10, None: 11}[_together([one.passed for one in outcomes])]
-
-
-def _together(answers: Sequence[bool | None]) -> bool | None:
-    if False in answers:
-        return False
-    return None if None in answers else True
+    answers = [one.passed for one in outcomes]
+    return 10 if False in answers else 11 if None in answers else 0
 
 
 # The answer for one part of the data, as ``--by COLUMN`` asks for it.
@@ -475,22 +468,6 @@ class Slice:
         return "(blank)" if self.label is None else str(self.label)
 
 
-def slice_lines(slices: Sequence[Slice]) -> list[str]:
-    """Return slices as lines: one table where their results have a row for it, else sentences.
-
-    A slice without an answer says why, below the table.
-    """
-    cells = {
-        part.name: part.answer.slice_cells() for part in slices if not isinstance(part.answer, str)
-    }
-    rows = [{"slice": name, **row} for name, row in cells.items() if row]
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    lines = [names, *([harmless(row.get(name, GAP)) for name in names] for row in rows)]
-    told = {row["slice"] for row in rows}
-    table = aligned(lines) if rows else []
-    return [*table, *(str(part) for part in slices if part.name not in told)]
-
-
 # Gates for a build server.
 
 
@@ -512,30 +489,27 @@ def junit(suite: str, gates: Sequence[GateOutcome]) -> str:
       </testsuite>
     </testsuites>
     """
-    from xml.sax.saxutils import escape  # brings the standard library's web client: 20 ms
+    from html import escape  # few answers have gates
+
+    def written(text: str) -> str:
+        return escape(harmless(text))
 
     failures = sum(gate.passed is False for gate in gates)
     errors = sum(gate.passed is None for gate in gates)
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         "<testsuites>",
-        f'  <testsuite name={_attribute(f"tallystick {suite}")} tests="{len(gates)}"'
+        f'  <testsuite name="tallystick {written(suite)}" tests="{len(gates)}"'
         f' failures="{failures}" errors="{errors}">',
     ]
 
     for gate in gates:
-        where = _attribute(f"tallystick.{suite}")
-        lines.append(f"    <testcase classname={where} name={_attribute(gate.expression)}>")
+        name = written(gate.expression)
+        lines.append(f'    <testcase classname="tallystick.{written(suite)}" name="{name}">')
         if gate.passed is not True:
             tag = "failure" if gate.passed is False else "error"
-            message = _attribute(f"gate {gate.word}: {gate.text}")
-            lines.append(f'      <{tag} type="{gate.word}" message={message}/>')
-        lines.append(f"      <system-out>{escape(harmless(gate.text))}</system-out>")
+            message = f"gate {gate.word}: {written(gate.text)}"
+            lines.append(f'      <{tag} type="{gate.word}" message="{message}"/>')
+        lines.append(f"      <system-out>{written(gate.text)}</system-out>")
         lines.append("    </testcase>")
     return "\n".join([*lines, "  </testsuite>", "</testsuites>"])
-
-
-def _attribute(text: str) -> str:
-    from xml.sax.saxutils import quoteattr
-
-    return quoteattr(harmless(text))

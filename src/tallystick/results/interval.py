@@ -107,6 +107,17 @@ class Unknown:
         return f"unknown: {self.reason}"
 
 
+def about(n: float) -> str:
+    """Return a forecast of a count with two significant digits: no forecast has more.
+
+    >>> about(137), about(11_234), about(7), about(0.4)
+    ('about 140', 'about 11,000', 'about 7', 'about 1')
+    """
+    whole = max(1, math.ceil(n))
+    digits = len(str(whole))
+    return f"about {round(whole, min(0, 2 - digits)):,}"
+
+
 @dataclass(frozen=True, slots=True)
 class Needed:
     """About how many more items, labels or calls would settle an undecided question.
@@ -115,6 +126,8 @@ class Needed:
     about 40 more labels on items where a and b disagree
     >>> print(Needed(1, "labelled rows, drawn at random"))
     about 1 more labelled row, drawn at random
+    >>> print(Needed(2_747, "labels"))
+    about 2,700 more labels
     """
 
     count: int | None
@@ -126,7 +139,7 @@ class Needed:
 
         # "1 more labelled rows" would be wrong: the first plural becomes a singular.
         of = re.sub(r"(\w)s\b", r"\1", self.of, count=1) if self.count == 1 else self.of
-        return f"about {self.count:,} more {of}"
+        return f"{about(self.count)} more {of}"
 
 
 # From Python values to strict JSON: the contract of the command line and of HTTP.

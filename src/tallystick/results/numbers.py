@@ -130,17 +130,6 @@ def count(n: int) -> str:
     return f"{n:,}"
 
 
-def about(n: float) -> str:
-    """Return a forecast of a count with two significant digits: no forecast has more.
-
-    >>> about(137), about(11_234), about(7), about(0.4)
-    ('about 140', 'about 11,000', 'about 7', 'about 1')
-    """
-    whole = max(1, math.ceil(n))
-    digits = len(str(whole))
-    return f"about {round(whole, min(0, 2 - digits)):,}"
-
-
 def number(value: float | None, *, sign: bool = False) -> str:
     """Return a score without bounds (a latency, a loss, a price) with four significant digits.
 

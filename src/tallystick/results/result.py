@@ -155,10 +155,6 @@ class Result:
         """Return the main table as one mapping per row; a subclass says which table that is."""
         return [{"verdict": self.verdict, "decision": self.decision, "n_items": self.n_items}]
 
-    def slice_cells(self) -> Mapping[str, str]:
-        """Return this result as one row of a table of slices; none where the verdict says it."""
-        return {}
-
     def units(self) -> Mapping[str, Unit]:
         """Return what the columns of `rows` measure; those that are not named are plain numbers."""
         return {}

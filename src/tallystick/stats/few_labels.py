@@ -49,7 +49,7 @@ from tallystick.stats.few_labels_fit import (
 )
 from tallystick.stats.few_labels_fit import Rows as Rows
 from tallystick.stats.intervals import Floats, Intervals, difference_ends
-from tallystick.stats.maxt import holm, step_down, upper_quantile
+from tallystick.stats.maxt import adjusted_by_draws, holm, upper_quantile
 
 Model: TypeAlias = Literal["labels", "consensus", "judges"]
 
@@ -986,20 +986,17 @@ def _max_t(
     # labels than others are put on the scale of the others by their own p-values.
     common = float(np.max(freedom))
     bar = np.where(freedom == common, statistic, -stdtrit(common, np.maximum(p_value, 1e-300) / 2))
-    order = np.argsort(bar, kind="stable")
     off = of.influence - design.times @ of.influence / max(design.times.sum(), 1.0)
-    reached, largest = step_down(
-        off.T @ (off * design.times[:, None]),
-        first[order],
-        second[order],
-        bar[order],
+    covariance = off.T @ (off * design.times[:, None])
+    adjusted, largest = adjusted_by_draws(
+        covariance,
+        (first, second),
+        bar,
+        p_value,
         draws,
         generator,
         stretch=1 / np.sqrt(generator.chisquare(common, size=draws) / common),
     )
-    stepped = np.maximum((1 + reached) / (1 + draws), p_value[order])
-    adjusted = np.empty(order.size)
-    adjusted[order] = np.maximum.accumulate(stepped[::-1])[::-1]
     adjusted = np.where(p_value == 0, 0.0, np.where(alike & ~apart, 1.0, adjusted))
 
     quantile = upper_quantile(largest, alpha)

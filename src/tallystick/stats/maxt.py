@@ -74,7 +74,7 @@ def pairwise_max_t(
     rng: Rng,
     alpha: float = 0.05,
     draws: int = 10_000,
-    width: float = 0.0,
+    width: npt.ArrayLike = 0.0,
 ) -> PairTests:
     r"""Tell all pairs of models apart, with the family-wise error over *all* of them held.
 
@@ -98,7 +98,7 @@ def pairwise_max_t(
     draws
         Gaussian draws.
     width
-        Width of the range of scores, 1 for scores in [0, 1]. If given, :math:`(c/z_{1-α/2})^2`
+        Width of the range of scores, 1 for scores in [0, 1], or one a pair. If above 0, :math:`(c/z_{1-α/2})^2`
         pseudo-items, half of them at each end of the range of D, enter every interval, so that
         pairs that hardly ever differ do not get one of no width. With one pseudo-item, as for a
         single pair, all intervals held in only .82 of the runs in the worst setting of
@@ -117,7 +117,8 @@ def pairwise_max_t(
 
     open_unit(alpha=alpha)
     whole(1, n=n, draws=draws)
-    at_least(0, width=width)
+    widths = np.asarray(width, dtype=float)
+    at_least(0, width=widths)
     s, g = np.asarray(total, dtype=float), np.asarray(products, dtype=float)
     k = s.size
     first, second = np.triu_indices(k, 1)
@@ -127,27 +128,21 @@ def pairwise_max_t(
     statistic = np.where(same, 0.0, lead / np.sqrt(np.where(same, 1.0, square)))  # (M1)
     p_value = np.minimum(1.0, 2 * ndtr(-np.abs(statistic)))
 
-    order = np.argsort(np.abs(statistic), kind="stable")
-    reached, largest = step_down(
-        (g - np.outer(s, s) / n) / n,
-        first[order],
-        second[order],
-        np.abs(statistic)[order],
-        draws,
-        as_rng(rng),
+    covariance = (g - np.outer(s, s) / n) / n
+    adjusted, largest = adjusted_by_draws(
+        covariance, (first, second), np.abs(statistic), p_value, draws, as_rng(rng)
     )
-    stepped = np.maximum((1 + reached) / (1 + draws), p_value[order])
-    adjusted = np.empty(order.size)
-    adjusted[order] = np.maximum.accumulate(stepped[::-1])[::-1]
 
     # Pairs without any variance take no part in the draws; each still deserves the value of a
     # single pair.
     alone = float(-ndtri(alpha / 2))
     critical = max(upper_quantile(largest, alpha), alone)
-    pseudo = (critical / alone) ** 2 if width > 0 else 0.0
+    pseudo = np.where(widths > 0, (critical / alone) ** 2, 0.0)
     size = n + pseudo
     centre = lead / size
-    variance = np.maximum(0.0, square + pseudo * width**2 - size * centre**2) / max(size - 1, 1)
+    variance = np.maximum(0.0, square + pseudo * widths**2 - size * centre**2) / np.maximum(
+        size - 1, 1
+    )
     half = critical * np.sqrt(variance / size)
     return PairTests(
         first,
@@ -162,6 +157,38 @@ def pairwise_max_t(
     )
 
 
+def adjusted_by_draws(
+    covariance: BinomialFloats,
+    pairs: tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]],
+    statistic: BinomialFloats,
+    p_value: BinomialFloats,
+    draws: int,
+    generator: np.random.Generator,
+    *,
+    stretch: BinomialFloats | None = None,
+    freedom: float = math.inf,
+) -> tuple[BinomialFloats, BinomialFloats]:
+    """Return the step-down p-value of each pair, and the maximum of each draw; *stretch* and
+    *freedom* as in `step_down`.
+    """
+    order = np.argsort(statistic, kind="stable")
+    first, second = (part[order] for part in pairs)
+    reached, largest = step_down(
+        covariance,
+        first,
+        second,
+        statistic[order],
+        draws,
+        generator,
+        stretch=stretch,
+        freedom=freedom,
+    )
+    stepped = np.maximum((1 + reached) / (1 + draws), p_value[order])
+    adjusted = np.empty(order.size)
+    adjusted[order] = np.maximum.accumulate(stepped[::-1])[::-1]
+    return adjusted, largest
+
+
 def step_down(
     covariance: BinomialFloats,
     first: npt.NDArray[np.intp],
@@ -171,12 +198,15 @@ def step_down(
     generator: np.random.Generator,
     *,
     stretch: BinomialFloats | None = None,
+    freedom: float = math.inf,
 ) -> tuple[npt.NDArray[np.int64], BinomialFloats]:
     """Count the draws whose running maximum reaches each bar (pairs sorted upwards), and keep each
     draw's maximum.
 
     With *stretch* every draw is multiplied by its own factor (one over the root of a mean square,
     for Student's t), and a pair without spread gets a normal number of its own instead of no part.
+    With *freedom* each pair has a mean square of its own: spreads of differences are estimated one
+    by one, and a common one would make the largest too small.
     """
     # A power of four, so that no digit changes: single precision holds nothing beyond 3e38, and
     # what is not a number reaches no bar: p-values would stay as they are for a single pair.
@@ -204,6 +234,8 @@ def step_down(
             np.subtract(z[i], z[j], out=gap)
             np.abs(gap, out=gap)
             np.multiply(gap, factor, out=gap)
+            if freedom < math.inf:
+                gap *= np.sqrt(freedom / generator.chisquare(freedom, gap.size)).astype(np.float32)
             if factor == 0 and stretch is not None:
                 gap = np.abs(generator.standard_normal(gap.size)).astype(np.float32)
             np.maximum(most, gap, out=most)

@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from tallystick._rng import Rng
+from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
 from tallystick.stats.clusters import sign_flip_pairs
 from tallystick.stats.few_labels import FewLabels, Rows, fit
 from tallystick.stats.intervals import Bounds, Intervals, clopper_pearson, pseudo_t
-from tallystick.stats.maxt import holm, pairwise_max_t
+from tallystick.stats.maxt import adjusted_by_draws, holm, pairwise_max_t, upper_quantile
 from tallystick.stats.two_accuracies import discordance, exact_score, paired_test, tango
 
 Floats = npt.NDArray[np.float64]
@@ -60,6 +60,9 @@ class PairTable:
         much; None elsewhere.
     ratio, ratio_intervals
         The typical ratio first/second, where that is compared instead of the mean.
+    measured
+        Pairs tested by plain t beside others that need pseudo-items; None where all are tested
+        alike.
     unsettled
         Why no difference of means is given; empty where it is.
     """
@@ -78,6 +81,7 @@ class PairTable:
     holds_below: Floats | None = None
     ratio: Floats | None = None
     ratio_intervals: Intervals | None = None
+    measured: npt.NDArray[np.bool_] | None = None
     unsettled: str = ""
 
     def told(self, alpha: float) -> npt.NDArray[np.bool_]:
@@ -222,13 +226,13 @@ def pairs_of_items(
     rng: Rng,
     draws: int,
     certified: bool = False,
-    measured: bool = False,
+    measured: npt.NDArray[np.bool_] | None = None,
 ) -> PairTable:
     r"""Compare all pairs on independent items.
 
     0/1 scores: Tango's interval and `paired_test`. Scores in *bounds*: Student's t with half a
     pseudo-item at each end of the range of the difference, so that a rare difference that did not
-    occur is not ruled out; *measured* scores, enough of which differ, need none; *certified*: the
+    occur is not ruled out; *measured* pairs, enough of which differ, need none; *certified*: the
     empirical Bernstein inequality, which is always wider. Scores without bounds: Student's t, with
     its assumption named. Pairs are adjusted by step-down max-T
     (:mod:`tallystick.stats.maxt`); no adjusted p-value is below the pair's own.
@@ -236,17 +240,17 @@ def pairs_of_items(
     n = int(moments.n)
     sums, products = moments.sums, moments.products
     binary = is_binary(moments)
-    free = not binary and (bounds is None or measured)
     limit = 1.0 if binary else np.inf if bounds is None else bounds[1] - bounds[0]
-    width = 0.0 if free else limit
+    plain = np.isinf(limit) if binary or measured is None else measured | np.isinf(limit)
+    width = np.where(plain, 0.0, limit)
     tests = pairwise_max_t(sums, products, n, rng=rng, alpha=alpha, draws=draws, width=width)
     first, second = tests.first, tests.second
     variance = np.maximum(0.0, _of_pairs(moments.centred, first, second)) / max(n - 1, 1)
     own, square = np.diag(moments.centred) / max(n - 1, 1), np.diag(products) / n
-    flat = is_flat(variance, own[first] + own[second], square[first] + square[second]) & free
+    flat = is_flat(variance, own[first] + own[second], square[first] + square[second])
     joint = Intervals(
-        np.where(flat, -np.inf, tests.low),
-        np.where(flat, np.inf, tests.high),
+        np.where(flat & plain, -np.inf, tests.low),
+        np.where(flat & plain, np.inf, tests.high),
         level=1 - alpha,
         guarantee="under" if np.isinf(limit) else "approximate",
         assumption=FREE if np.isinf(limit) else None,
@@ -264,10 +268,22 @@ def pairs_of_items(
         alone, p_value = _of_scores(tests.difference, variance, n, width, alpha, flat)
         if np.isfinite(limit):
             alone = _within(replace(alone, guarantee="approximate", assumption=None), limit)
+        if measured is not None and measured.any():
+            # Student's t of all pairs at once: few rows reach farther than a normal law allows.
+            # Pairs with a pseudo-item are put on the scale of the others by their own p-values.
+            bar = -special.stdtrit(n - 1, np.maximum(p_value, 1e-300) / 2)
+            covariance, generator = moments.centred / n, as_rng(rng)
+            adjusted, largest = adjusted_by_draws(
+                covariance, (first, second), bar, p_value, draws, generator, freedom=n - 1
+            )
+            half = upper_quantile(largest, alpha) * np.where(flat, np.inf, np.sqrt(variance / n))
+            low = np.where(measured, tests.difference - half, joint.low)
+            high = np.where(measured, tests.difference + half, joint.high)
+            joint = _within(replace(joint, low=low, high=high), limit)
     # The draws are those of a normal law; what is told apart must be told apart by its own test
     # too.
     adjusted = np.maximum(adjusted, p_value)
-    return pair_table(
+    table = pair_table(
         (first, second),
         tests.difference,
         (alone, joint),
@@ -276,6 +292,7 @@ def pairs_of_items(
         counts=counts,
         spread=np.sqrt(variance),
     )
+    return table if certified else replace(table, measured=measured)
 
 
 def known_pairs(means: Floats, n: float, *, alpha: float) -> PairTable:
@@ -555,29 +572,37 @@ def _of_scores(
     difference: Floats,
     variance: Floats,
     n: int,
-    width: float,
+    width: Floats,
     alpha: float,
     flat: npt.NDArray[np.bool_],
 ) -> tuple[Intervals, Floats]:
-    """Return t intervals and the p-values that go with them, with pseudo-items if the scores are
-    bounded.
+    """Return t intervals and the p-values that go with them, with pseudo-items where there is a
+    *width*.
     """
     if n < 2:
         raise InputError(f"n must be at least 2 items to see how much scores vary, got {n}")
-    if width:
-        intervals = pseudo_t(difference, variance, n, alpha=alpha, bounds=(-width, width))
-        return intervals, bounded_p_value(difference, variance, n, width)
+    free = t_intervals(difference, variance, n, alpha, flat)
+    error = np.where(flat, np.inf, np.sqrt(variance / n))
+    p_value, limit = t_p_value(difference, error, n - 1), float(width.max())
+    if not limit:
+        return free, p_value
+    bounded = pseudo_t(difference, variance, n, alpha=alpha, bounds=(-limit, limit))
+    low, high = (
+        np.where(width > 0, one, other)
+        for one, other in ((bounded.low, free.low), (bounded.high, free.high))
+    )
+    bounded_p = bounded_p_value(difference, variance, n, limit)
+    return replace(bounded, low=low, high=high), np.where(width > 0, bounded_p, p_value)
+
+
+def t_intervals(
+    mean: Floats, variance: Floats, n: int, alpha: float, flat: npt.NDArray[np.bool_]
+) -> Intervals:
+    """Return Student's intervals; without ends where all values are alike (*flat*)."""
     error = np.where(flat, np.inf, np.sqrt(variance / n))
     half = float(special.stdtrit(n - 1, 1 - alpha / 2)) * error
-    free = Intervals(
-        difference - half,
-        difference + half,
-        level=1 - alpha,
-        guarantee="under",
-        assumption=FREE,
-        method="t",
-    )
-    return free, t_p_value(difference, error, n - 1)
+    ends = mean - half, mean + half
+    return Intervals(*ends, level=1 - alpha, guarantee="under", assumption=FREE, method="t")
 
 
 def empirical_bernstein(

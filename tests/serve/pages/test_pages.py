@@ -8,13 +8,12 @@ import shlex
 from collections.abc import Callable
 from dataclasses import replace
 
-import pytest
-
 from tallystick.serve.alerts import listed_alerts
 from tallystick.serve.jobs import Service
 from tallystick.serve.queue_turns import people_of
 from tallystick.serve.streams import find_stream
 from tests.serve.pages.form import submit
+from tests.serve.postgres import both
 from tests.serve.queue.people import STREAM, draw, fill, key_of, say, turn
 from tests.serve.web import Web
 
@@ -52,7 +51,7 @@ def test_home_shows_streams_first_and_each_alarm_in_one_line(web: Web, service: 
     assert ">60<" in text
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+@both
 def test_home_says_what_is_open_what_was_not_tested_and_counts_only_agreed_labels(
     web: Web,
 ) -> None:
@@ -157,7 +156,7 @@ def test_how_long_rows_are_kept_is_set_stream_by_stream(web: Web) -> None:
         assert submit(web, "/settings", path, days=days).status_code == status
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+@both
 def test_copies_and_version_are_said(web: Web, engine: str) -> None:
     text = web.get("/settings").text
     assert ("vacuum into" if engine == "sqlite" else "pg_dump") in text
@@ -165,7 +164,7 @@ def test_copies_and_version_are_said(web: Web, engine: str) -> None:
     assert "MB" in text
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+@both
 def test_agreement_disagreements_and_pace_stand_on_the_page(
     web: Web, far: Callable[..., Web], service: Service
 ) -> None:

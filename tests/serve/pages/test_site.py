@@ -18,6 +18,7 @@ from tallystick.serve.pages.site import (
     templates,
 )
 from tests.serve.pages.form import TOKEN, submit
+from tests.serve.postgres import both
 from tests.serve.queue.people import STREAM, draw, fill, key_of
 from tests.serve.web import Clock, Web
 
@@ -57,7 +58,7 @@ def test_hostile_labels_items_and_texts_are_text_on_every_page(web: Web) -> None
         assert "onerror=alert(1)>" not in answer.text
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+@both
 def test_every_page_is_locked_down_and_loads_nothing_from_elsewhere(web: Web) -> None:
     fill(web, n=30)
     draw(web, budget=5)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import numpy as np
-import pytest
 
 from tallystick.serve.database import Transaction
 from tallystick.serve.jobs import Service
 from tests.serve.pages.form import TOKEN, submit
+from tests.serve.postgres import both
 from tests.serve.queue.people import STREAM, draw, fill, say, turn
 from tests.serve.web import Web
 
@@ -33,7 +33,7 @@ def test_the_verdict_the_draw_and_the_command_stand_on_the_page(web: Web) -> Non
     assert "Draw " in text
 
 
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"], indirect=True)
+@both
 def test_volunteered_labels_are_shown_apart_and_enter_only_if_asked(web: Web) -> None:
     truth = fill(web)
     draw(web, budget=20, overlap=0)

@@ -11,6 +11,7 @@ from tallystick.serve.jobs import Service
 from tallystick.serve.queue import Chances, chances
 from tallystick.serve.streams import find_stream
 from tests.serve.equal import differences
+from tests.serve.postgres import both
 from tests.serve.queue.people import STREAM, draw, fill, say, turn
 from tests.serve.web import Clock, Web
 
@@ -45,6 +46,7 @@ def test_a_frame_half_read_counts_as_the_smaller_sample_that_it_is(
     assert sum(1 / p for p in found.drawn.values()) == pytest.approx(300)
 
 
+@both
 def test_labels_before_a_draw_stand_for_themselves_and_later_ones_are_left_out(
     web: Web, service: Service
 ) -> None:
@@ -69,6 +71,7 @@ def test_labels_before_a_draw_stand_for_themselves_and_later_ones_are_left_out(
     assert "probability" not in everything
 
 
+@both
 def test_labels_that_came_with_records_are_no_random_draw_once_rows_were_drawn(
     web: Web, service: Service
 ) -> None:
@@ -91,6 +94,7 @@ def drawn_items(service: Service) -> set[int]:
     return {int(item[1:]) for (item,) in rows}
 
 
+@both
 def test_rows_of_two_frames_have_the_chance_of_either(web: Web, service: Service) -> None:
     truth = fill(web)
     draw(web, budget=30, overlap=0)

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.serve.postgres import both
 from tests.serve.queue.people import STREAM, draw, fill, key_of, say, turn
 from tests.serve.web import Web
 
@@ -53,6 +54,7 @@ def test_labels_of_rows_that_people_chose_are_named_before_any_draw(web: Web) ->
     assert found["warnings"][-1].startswith("30 labels were given to rows that somebody chose")
 
 
+@both
 def test_skipped_and_disputed_draws_are_counted_and_a_third_person_settles_one(
     web: Web, far: Callable[[str], Web]
 ) -> None:

@@ -12,23 +12,20 @@ import httpx
 import pytest
 
 from tallystick.errors import FileError, FormatError
-from tallystick.results import to_json
-from tallystick.serve.answer import answer_stream
 from tallystick.serve.app import make_app, make_service
-from tallystick.serve.auth import LABEL_DRAWS, span_of
 from tallystick.serve.client import check_stream
 from tallystick.serve.database import PostgresStore, Transaction, open_store
 from tallystick.serve.ingest import RowPlaces
 from tallystick.serve.jobs import Config, Service
-from tests.serve.equal import QUERIES, post
-from tests.serve.postgres import postgres_server
+from tests.serve.equal import QUERIES, post, unlike
+from tests.serve.postgres import fresh_database
 from tests.serve.web import Clock, Loop, Web, running
 
 
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def address(postgres: str) -> Iterator[str]:
     """One database for all tests of this file; each uses streams of its own."""
-    with postgres_server() as address:
+    with fresh_database(postgres) as address:
         yield address
 
 
@@ -51,31 +48,17 @@ def lines(web: Web, stream: str) -> list[dict[str, Any]]:
     return [{k: v for k, v in row.items() if k != "row"} for row in rows]
 
 
-def test_both_stores_keep_the_same(pair: tuple[Web, Web], kept: Service) -> None:
-    for web in pair:
-        post(web, "pg", 11)
-    assert lines(pair[0], "pg") == lines(pair[1], "pg")
-    assert check_stream(kept.store, "pg").problems == ()
-
-
-def test_both_stores_answer_the_same(
-    pair: tuple[Web, Web], kept: Service, service: Service
+@pytest.mark.parametrize("seed", [11, 21])
+def test_both_stores_keep_and_answer_the_same(
+    pair: tuple[Web, Web], kept: Service, service: Service, seed: int
 ) -> None:
+    stream = f"pg{seed}"
     for web in pair:
-        post(web, "pg21", 21)
-    for verb, query in QUERIES[::3]:  # benchmarks/truth/serve_equal.py asks all
-        draw = query.get("label-draw", "") if query.get("label-draw") in LABEL_DRAWS else ""
-        own = ("window", "slice", *(["label-draw"] if draw else []))
-        given = {name: [value] for name, value in query.items() if name not in own}
-        slices = [query["slice"]] if "slice" in query else []
-        span = span_of(query.get("window", ""), slices, now=0, label_draw=draw)
-        one, other = (
-            answer_stream(held.store, "pg21", verb, given, span) for held in (kept, service)
-        )
-        assert one.why == other.why
-        assert one.command == other.command
-        if one.result is not None and other.result is not None:
-            assert to_json(one.result.to_dict()) == to_json(other.result.to_dict())
+        post(web, stream, seed)
+    assert lines(pair[0], stream) == lines(pair[1], stream)
+    assert check_stream(kept.store, stream).problems == ()
+    for verb, query in QUERIES:
+        assert unlike(kept.store, service.store, stream, verb, query) == [], (verb, query)
 
 
 def test_two_processes_write_the_same_items_and_counts_stay_right(

@@ -7,7 +7,6 @@ sentence with "if".
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
@@ -17,6 +16,7 @@ from tallystick.results import (
     Needed,
     Sentences,
     Unknown,
+    about,
     count,
     p_value,
     percent,
@@ -273,7 +273,7 @@ def first_labels(rows: int, question: BoundQuestion | None = None, *, had: int =
             aim = (
                 f"tell whether it is at least {percent(claim)} if it is {100 * _OFF:.0f} points off"
             )
-        parts.append(f"about {count(min(rows, math.ceil(most)))} {aim}")
+        parts.append(f"{about(min(rows, most))} {aim}")
     return Needed(max(1, least - had), f"{_RANDOM} ({'; '.join(parts)})")
 
 

@@ -22,7 +22,6 @@ from tallystick.results import (
 from tallystick.results.numbers import count
 from tallystick.table import (
     Capability,
-    Cases,
     Data,
     Door,
     Label,
@@ -49,7 +48,6 @@ from tallystick.verbs.compare.battles import (
     answer_battles,
     battle_columns,
     is_battle_table,
-    is_battles,
 )
 from tallystick.verbs.compare.board import Board, read_board
 from tallystick.verbs.compare.question import CompareQuestion, demo, score_range, unit_of
@@ -99,7 +97,7 @@ def answer(data: Data, question: CompareQuestion) -> Result:
     _, guessed = question.direction(metric)
     notes = (guessed,) if guessed else ()
     question = replace(question, scored_as=metric)
-    if is_battles(data):
+    if battle_columns(data) is not None:
         refuse_weight(data.roles, "a table of battles")
         return replace(answer_battles(data, question), notes=notes)
     # Items are needed one by one for gates, stopping, pass@k and cells that are never true.
@@ -140,13 +138,6 @@ def labelling(data: Data, question: CompareQuestion, *strata: Any) -> Any:
     return task_of(data, question, *strata)
 
 
-def cases_of(result: Result, data: Data) -> Cases | None:
-    """Return the items behind the answer, for the page."""
-    from tallystick.verbs.compare.labels import cases_of as found
-
-    return found(result, data)
-
-
 CAPABILITY: Capability[Any] = Capability(
     verb="compare",
     question=CompareQuestion,
@@ -157,7 +148,6 @@ CAPABILITY: Capability[Any] = Capability(
     applies=applies,
     demo=demo,
     labelling=labelling,
-    cases=cases_of,
 )
 
 
@@ -227,7 +217,7 @@ def _by_patterns(data: Data, question: CompareQuestion) -> CompareResult | None:
     moments = Moments.of_patterns(scores[whole], counts[whole], models)
     result = leaderboard(moments, replace(question, bounds=(0.0, 1.0)))
     learnt = [float(row.mean()) if not np.isnan(row).any() else None for row in scores]
-    result = _without(result, lost)
+    result = spoken(replace(result, left_out=lost))
     return replace(
         result,
         warnings=(*notes, *result.warnings),
@@ -264,10 +254,6 @@ def _as_numbers(labels: list[Label]) -> Floats | None:
     return np.array([np.nan if label is None else read[label] for label in labels])
 
 
-def _without(result: CompareResult, lost: int) -> CompareResult:
-    return spoken(replace(result, left_out=lost)) if lost else result
-
-
 # The number that a gate compares with its bar: the one that the verdict prints.
 
 
@@ -281,7 +267,7 @@ def checked_gates(board: Board, question: CompareQuestion) -> tuple[GateOutcome,
     def measured(gate: Gate) -> GateEstimate:
         return gate_estimate(board, gate.left, gate.right, offset=gate.offset, question=question)
 
-    return check_gates(question.gates, known=board.names, margin=measured) if question.gates else ()
+    return check_gates(question.gates, known=board.names, margin=measured)
 
 
 def gate_estimate(

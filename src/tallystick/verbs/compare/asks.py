@@ -16,11 +16,7 @@ from tallystick.table import Data, Label, Table, Tally, identifier, identity
 from tallystick.table.cells import in_order
 from tallystick.table.data import labels_in
 from tallystick.table.reading_facts import are_places
-from tallystick.table.reading_names import (
-    is_mark,
-    lower_word,
-    shared_lower_word,
-)
+from tallystick.table.reading_names import is_mark, lower_word, shared_lower_word
 from tallystick.verbs.compare.question import LEAST_SHARE, CompareQuestion
 
 if TYPE_CHECKING:
@@ -33,7 +29,6 @@ Bools = npt.NDArray[np.bool_]
 
 
 _MOST_NAMED = 5
-_MOST_LISTED = 5
 
 
 def no_shared_label(
@@ -72,13 +67,10 @@ def no_shared_label(
 
 def _listed(labels: Iterable[Label]) -> str:
     shown = [repr(label) for label in in_order(labels)]
-    return ", ".join(shown[:_MOST_LISTED]) + (" …" if len(shown) > _MOST_LISTED else "")
+    return ", ".join(shown[:_MOST_NAMED]) + (" …" if len(shown) > _MOST_NAMED else "")
 
 
 # Models are compared on items that all of them answered: which models leave too few of those.
-
-
-_MOST = 5
 
 
 def no_item_in_common(names: Sequence[str], answered: Bools) -> str:
@@ -91,7 +83,7 @@ def no_item_in_common(names: Sequence[str], answered: Bools) -> str:
     order = np.argsort(-many, kind="stable")
     each = ", ".join(
         f"{names[j]} {'answered ' if not k else ''}{count(int(many[j]))}"
-        for k, j in enumerate([*order[:_MOST], *order[_MOST:][-1:]])
+        for k, j in enumerate([*order[:_MOST_NAMED], *order[_MOST_NAMED:][-1:]])
     )
     return (
         f"no item has an answer of every model ({each}): compare models on the same items"
@@ -99,12 +91,11 @@ def no_item_in_common(names: Sequence[str], answered: Bools) -> str:
     )
 
 
-def left_out_warning(lost: int, total: int, most: str = "") -> str:
+def left_out_warning(lost: int, total: int, most: str) -> str:
     """Warn that items without an answer of every model are left out; *most* lacks most answers."""
-    whose = most and f" (most often {most})"
     return (
         f"{count(lost)} of {count(total)} items are left out because a model gave no answer"
-        f" there{whose}. If no answer is a wrong answer, add --never-true ''"
+        f" there (most often {most}). If no answer is a wrong answer, add --never-true ''"
     )
 
 
@@ -215,10 +206,9 @@ def refuse_odd_scores(board: Board) -> None:
         return
     row, column = (int(place[0]) for place in np.nonzero(outside))
     odd = scores[row, column]
-    item = f"item {board.items[row]!r}" if board.items is not None else f"row {row + 1}"
     low, high = min(0.0, float(scores[outside].min())), max(1.0, float(scores[outside].max()))
     raise InputError(
-        f"{item}: the score of {board.names[column]!r} is {odd:g}, and {count(inside.size)} of"
+        f"{board.shown(row)}: the score of {board.names[column]!r} is {odd:g}, and {count(inside.size)} of"
         f" {count(scores.size)} scores lie between 0 and 1. If {odd:g} stands for no score, read it"
         f" as one (--missing={odd:g}); if it is a score, declare the range"
         f" (--bounds={low:g},{high:g})"

@@ -9,7 +9,7 @@ that strength is one number, which battles need not show.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -89,20 +89,8 @@ class BattlesResult(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the pairs."""
-        return [
-            {
-                "a": row.a,
-                "b": row.b,
-                "wins": row.wins,
-                "ties": row.ties,
-                "losses": row.losses,
-                "win_rate": row.win_rate,
-                "interval": row.interval,
-                "adjusted_p": row.adjusted_p,
-                "verdict": row.verdict,
-            }
-            for row in self.pairs
-        ]
+        listed = [field.name for field in fields(BattlePair) if field.name != "p_value"]
+        return [{name: getattr(row, name) for name in listed} for row in self.pairs]
 
     def units(self) -> Mapping[str, Unit]:
         """Return what the columns of `rows` measure."""
@@ -137,8 +125,7 @@ def answer_battles(data: Data, question: CompareQuestion) -> BattlesResult:
         for i, one in enumerate(found)
     ]
     rows.sort(key=lambda row: (row.adjusted_p, row.p_value, row.a))
-    few = table.people is not None and len(set(table.people)) < fewest_clusters(question.alpha)
-    return _result(rows, table, question, sample=sample, few=few)
+    return _result(rows, table, question, sample)
 
 
 def _sample(table: BattleTable) -> Sample:
@@ -237,30 +224,26 @@ _BIASED = 0.001
 
 def _order_of_places(table: BattleTable, first_place: float | None) -> tuple[str, ...]:
     """Warn of pairs in which one model always stood first, and of a place that wins more often."""
-    fixed, uneven = [], []
+    uneven = []
     for i, (a, b) in enumerate(table.met):
         turned = table.turned[table.pairs == i]
-        if len(turned) < _FEWEST_IN_ORDER:
+        share = float(turned.mean())
+        before, after = (b, a) if share > 0.5 else (a, b)
+        if len(turned) < _FEWEST_IN_ORDER or abs(share - 0.5) <= 0.1:
             continue
-        if turned.all() | ~turned.any():
-            fixed.append((b, a) if turned[0] else (a, b))
-        elif abs(float(turned.mean()) - 0.5) > 0.1:
-            uneven.append((b, a) if turned.mean() > 0.5 else (a, b))
-    if fixed:
-        return (
-            f"{fixed[0][0]} always stands before {fixed[0][1]}. If the judge saw them in that"
-            " order, one that prefers a place would give the same result: ask half of the battles"
-            " in the other order",
-        )
+        if share in (0.0, 1.0):
+            return (
+                f"{before} always stands before {after}. If the judge saw them in that order, one"
+                " that prefers a place would give the same result: ask half of the battles in the"
+                " other order",
+            )
+        uneven.append((before, after))
 
     wins, losses = table.by_place
-    if first_place is None or wins + losses < _FEWEST_IN_ORDER:
-        return ()
-    if sign_p_value(wins, losses) > _BIASED:
+    few = wins + losses < _FEWEST_IN_ORDER
+    if first_place is None or few or not uneven or sign_p_value(wins, losses) > _BIASED:
         return ()
     place, share = ("first", first_place) if first_place > 0.5 else ("second", 1 - first_place)
-    if not uneven:
-        return ()
     gains = uneven[0][0 if place == "first" else 1]
     return (
         f"the {place} place wins {percent(share)} of {count(wins + losses)} decided battles, and"
@@ -269,12 +252,7 @@ def _order_of_places(table: BattleTable, first_place: float | None) -> tuple[str
 
 
 def _result(
-    rows: list[BattlePair],
-    table: BattleTable,
-    question: CompareQuestion,
-    *,
-    sample: Sample,
-    few: bool,
+    rows: list[BattlePair], table: BattleTable, question: CompareQuestion, sample: Sample
 ) -> BattlesResult:
     n, top = len(table.outcomes), rows[0]
     told = {(row.a, row.b) for row in rows if row.verdict != NOT_TOLD}
@@ -294,14 +272,15 @@ def _result(
             contrast=f"The surest: {top.a} wins {rate} against {top.b} ({tail}).",
         )
     unit = _RESTS_ON[sample]
-    if sample == "both" and few:
+    people = () if table.people is None else set(table.people)
+    if sample == "both" and len(people) < fewest_clusters(question.alpha):
         unit = "prompts are independent draws; these people judged, and others may judge otherwise"
     lost = table.unanswered
     blank = (f"{count(lost)} battles without a winner are left out",) if lost else ()
     wins, losses = table.by_place
     first_place = wins / (wins + losses) if wins + losses else None
     return BattlesResult(
-        verdict=" ".join(part for part in (said.answer, said.contrast) if part),
+        verdict=said.verdict,
         sentences=said,
         decision="decided" if len(told) == len(rows) else "undecided",
         n_items=n,
@@ -396,11 +375,6 @@ class _Columns:
         return (self.first, self.second, *self.winner, *others)
 
 
-def is_battles(data: Data) -> bool:
-    """Say whether the data has one row per battle."""
-    return isinstance(data.held, Table) and is_battle_table(data.held)
-
-
 def is_battle_table(table: Table, given: Roles | None = None) -> bool:
     """Say whether a table has one row per battle: two models and a winner.
 
@@ -431,7 +405,7 @@ def battle_columns(data: Data) -> dict[str, Any] | None:
 def read_battles(data: Data) -> BattleTable:
     """Read the battles of a table; a winner that is neither side nor a tie is refused."""
     columns = _columns(data.table)
-    assert columns is not None  # `is_battles` has said so
+    assert columns is not None  # `battle_columns` has said so
     cells = data.cells(*columns.names)
     first, second = ([str(one) for one in cells[name]] for name in (columns.first, columns.second))
     won = _outcomes(data, columns, cells, list(zip(first, second, strict=True)))

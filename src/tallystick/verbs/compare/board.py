@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
@@ -324,9 +323,8 @@ def _averaged(
             f"{data.source}: items repeat and some true labels are blank: average or remove the"
             " replicates first"
         )
-    _alike(beside.items, beside.clusters, grouped, "is in cluster {} and in {}: give it one")
-    weights = "has the weights {} and {}: give its replicates one weight"
-    _alike(beside.items, beside.weights, grouped, weights)
+    _alike(beside.items, beside.clusters, grouped, "cluster")
+    _alike(beside.items, beside.weights, grouped, "weight")
     runs, sums = grouped.added(cells.answered.astype(float)), grouped.added(cells.scores)
     binary = bool(np.isin(cells.scores[cells.answered], (0.0, 1.0)).all())
     return sums / runs, runs, sums if binary else None
@@ -358,7 +356,7 @@ def _alike(
     items: Sequence[Label] | None,
     values: Sequence[Label] | Floats | None,
     grouped: Grouped,
-    words: str,
+    what: str,
 ) -> None:
     """Refuse an item whose replicates have two *values*."""
     if items is None or values is None:
@@ -366,11 +364,10 @@ def _alike(
     held = list(values)
     for row, place in enumerate(grouped.places.tolist()):
         if place >= 0 and held[row] != held[grouped.first[place]]:
-            shown = (
-                repr(one) if isinstance(one, str) else f"{one}"
-                for one in (held[grouped.first[place]], held[row])
+            raise InputError(
+                f"item {items[row]!r} has the {what}s {held[grouped.first[place]]} and {held[row]}:"
+                f" give all its rows one {what}"
             )
-            raise InputError(f"item {items[row]!r} {words.format(*shown)}")
 
 
 def _refuse_blank_clusters(data: Data, beside: _Beside, used: Bools) -> None:
@@ -512,25 +509,23 @@ LEAST_MEASURED = 8
 """Rows that must differ before plain t is used for scores in bounds; see `are_measured`."""
 
 
-def are_measured(scores: Floats) -> bool:
-    """Say whether every two models differ on a quarter of the rows and on at least 8, or on half of
-    fewer than 16.
+def are_measured(scores: Floats) -> Bools:
+    """Say which two models differ on a quarter of the rows and on at least 8, or on half of fewer
+    than 16; pairs are listed as ``numpy.triu_indices`` lists them.
 
     Plain t needs no pseudo-item then: what could be rare and far away would have been seen as a
     spread.
 
-    >>> are_measured(np.array([[0.81, 0.8], [0.79, 0.78], [0.83, 0.8], [0.8, 0.81]] * 2))
-    True
-    >>> are_measured(np.array([[1.0, 1.0], [0.5, 0.5], [1.0, 0.0], [0.0, 0.0]] * 2))
-    False
+    >>> are_measured(np.array([[0.81, 0.8, 0.8], [0.7, 0.78, 0.78], [0.83, 0.8, 0.8]] * 3)).tolist()
+    [True, True, False]
     """
+    first, second = np.triu_indices(scores.shape[1], 1)
     # From so many rows or models on a pseudo-item hardly counts, or takes long to look for.
-    if len(scores) > MOST_ROWS or scores.shape[1] > MOST_MODELS:
-        return False
-    columns = [scores[:, j] for j in range(scores.shape[1])]
-    fewest = min(int((a != b).sum()) for a, b in combinations(columns, 2))
+    if not 2 < len(scores) <= MOST_ROWS or scores.shape[1] > MOST_MODELS:
+        return np.zeros(first.size, bool)
     enough = max(min(LEAST_MEASURED, len(scores) / 2), len(scores) / 4)
-    return len(scores) > 2 and fewest >= enough
+    differ = (scores[:, first] != scores[:, second]).sum(axis=0)
+    return np.asarray(differ >= enough)
 
 
 def pass_board(board: Board, passes: PassMetric) -> Board:

@@ -13,11 +13,10 @@ from math import ceil, isfinite
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tallystick._rng import seed_of
 from tallystick.errors import InputError
-from tallystick.results import Needed, Result, Unknown
+from tallystick.results import Needed, Unknown
 from tallystick.results.numbers import count
 from tallystick.sampling.contest import contest_of
 from tallystick.sampling.draws import LabelStrata, uniform_spread
@@ -33,15 +32,12 @@ from tallystick.stats.pairs import (
     pairs_of_few_labels,
     pairs_whatever_the_blanks,
 )
-from tallystick.table import Cases, Data, Found, Tally, gather
-from tallystick.table.capability import MOST_ROWS
+from tallystick.table import Data
 from tallystick.table.doubts import LabelView, label_doubt
-from tallystick.verbs.compare.board import Board, Drawn, check_size
+from tallystick.verbs.compare.board import Board, Codes, Drawn, check_size
 from tallystick.verbs.compare.question import CompareQuestion
 from tallystick.verbs.compare.result import CompareResult
 from tallystick.verbs.compare.verdict import INDEPENDENT, Findings, assemble
-
-Codes = npt.NDArray[np.int32]
 
 RANDOM = "the labelled items are a random draw from all items"
 AMONG = "the labelled items are a random draw from those on which the two models disagree"
@@ -241,55 +237,6 @@ def _among(
     )
 
 
-# Items: those on which the two best models differ, and those to label next.
-
-
-def cases_of(result: Result, data: Data) -> Cases | None:
-    """Return the items that exactly one of the two best models gets right.
-
-    None where single items say nothing: scores instead of answers, a saved tally, or a source in
-    which the models are not columns.
-    """
-    if not isinstance(result, CompareResult) or not result.pairs or isinstance(data.held, Tally):
-        return None
-    top, truth = result.pairs[0], data.roles.truth
-    columns = data.roles.models
-    if truth is None or not {top.a, top.b} <= set(columns) or data.n_rows > MOST_ROWS:
-        return None
-
-    labels = data.label_lists(*columns, truth)
-    found = []
-    for row, true in enumerate(labels[truth]):
-        right = {name: labels[name][row] == true for name in (top.a, top.b)}
-        if true is None or right[top.a] == right[top.b]:
-            continue
-        winner = top.a if right[top.a] else top.b
-        others = sum(labels[name][row] == true for name in columns)
-        found.append(
-            Found(
-                row=row,
-                kind=f"only {winner} right",
-                summary=f"true {true} · {others} of {len(columns)} models right",
-                votes=(
-                    ("true", str(true)),
-                    *((name, str(labels[name][row])) for name in columns),
-                ),
-            )
-        )
-    # What the verdict counts is what is listed; another reading of the table is not shown.
-    counted = (top.a_only, top.b_only)
-    ours = tuple(sum(one.kind == f"only {name} right" for one in found) for name in (top.a, top.b))
-    if any(isinstance(n, Unknown) for n in counted) or counted != ours:
-        return None
-    order = {f"only {top.a} right": 0}
-    found.sort(key=lambda one: order.get(one.kind, 1))
-    line = (
-        f"{top.a} and {top.b} differ on {len(found):,} items: {ours[0]:,} only {top.a} gets right,"
-        f" {ours[1]:,} only {top.b}."
-    )
-    return gather(data, found, title="Items", line=line)
-
-
 # What to label in order to compare models: only items on which they disagree.
 
 
@@ -307,8 +254,7 @@ def labelling(data: Data, question: CompareQuestion, strata: Ints | None = None)
     ('classifiers', 40)
     """
     models = data.roles.models
-    if len(models) < 2:
-        raise InputError("compare needs at least two models: name their columns (--models)")
+    check_size(models, data.n_rows)
     votes = coded_votes(data, models)
     codes = votes.codes[votes.place]
     n = len(codes)

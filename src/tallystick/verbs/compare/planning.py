@@ -17,13 +17,9 @@ from scipy.special import ndtri
 
 from tallystick._rng import as_rng
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.results import SCHEMA, Figure, Needed, Result, Unknown
-from tallystick.results.numbers import count, number, percent, points
-from tallystick.stats.exact_tails import (
-    open_unit,
-    smallest,
-    whole,
-)
+from tallystick.results import SCHEMA, Needed, Result, Unknown
+from tallystick.results.numbers import count, percent, points
+from tallystick.stats.exact_tails import open_unit, smallest, whole
 from tallystick.stats.few_labels import FewLabels
 from tallystick.stats.pairs import PairTable, fit_scores
 from tallystick.stats.power import (
@@ -40,7 +36,14 @@ from tallystick.stats.skewed import FEWEST, hull_ends, skewed_board
 from tallystick.table import Capability, Data, Door, Question, option
 from tallystick.verbs.compare.asks import measured_as
 from tallystick.verbs.compare.board import Board, are_measured, pass_board, read_board
-from tallystick.verbs.compare.question import CompareQuestion, score_range, split_metric, unit_of
+from tallystick.verbs.compare.question import (
+    CompareQuestion,
+    Share,
+    score_range,
+    sized,
+    split_metric,
+    unit_of,
+)
 from tallystick.verbs.compare.result import PairRow
 
 Floats = npt.NDArray[np.float64]
@@ -91,21 +94,6 @@ class PlanResult(Result):
             {"method": one.name, "items": one.n_items, "guarantee": one.guarantee, "note": one.note}
             for one in self.methods
         ]
-
-    def figures(self) -> tuple[Figure, ...]:
-        """Return the items needed, by difference and by method."""
-        bars = Figure(
-            kind="forest",
-            title="Items needed",
-            columns={
-                "method": [one.name for one in self.methods],
-                "items": [one.n_items for one in self.methods],
-                "guarantee": [one.guarantee for one in self.methods],
-            },
-            roles={"name": "method", "x": "items", "group": "guarantee"},
-            unit="count",
-        )
-        return (bars,)
 
 
 def plan(
@@ -265,7 +253,7 @@ class Pilot:
         elif board.right is not None:
             method = "few labels"  # items that were run several times
         else:
-            method = "t" if are_measured(x) else "pseudo-t"
+            method = "t" if are_measured(x[:, order])[0] else "pseudo-t"
         return cls(
             a=a,
             b=b,
@@ -354,11 +342,7 @@ def plan_scores(
 ) -> PlanResult:
     """Say how many items, or clusters, show a difference of scores that vary as in a pilot."""
     assert pilot.gaps is not None
-    share = pilot.width == 1.0
-
-    def shown(value: float) -> str:
-        return points(value, sign=False) if share else number(value)
-
+    unit: Share = "share" if pilot.width == 1.0 else "number"
     name = (
         _TESTS[pilot.method] if models == 2 else f"{PAIRS} {models} models, {_TESTS[pilot.method]}"
     )
@@ -372,8 +356,8 @@ def plan_scores(
         )
     return PlanResult(
         verdict=(
-            f"About {items:,} {pilot.unit} show a difference of {shown(difference)} between"
-            f" {_whom(models)} whose difference varies by {shown(spread)} from"
+            f"About {items:,} {pilot.unit} show a difference of {sized(difference, unit)} between"
+            f" {_whom(models)} whose difference varies by {sized(spread, unit)} from"
             f" {pilot.unit.removesuffix('s')} to {pilot.unit.removesuffix('s')} ({pilot.source}),"
             f" {percent(question.power)} of the time."
         ),
@@ -414,31 +398,20 @@ class PlanQuestion(Question):
 
     def compared(self, data: Data) -> CompareQuestion:
         """Return what compare would be asked about the same table."""
-        return CompareQuestion(
-            alpha=self.alpha,
-            power=self.power,
-            seed=self.seed,
-            metric=self.metric,
-            bounds=self.bounds,
-            scored_as=measured_as(data),
-        )
+        shared = ("alpha", "power", "seed", "metric", "bounds")
+        asked = {name: getattr(self, name) for name in shared}
+        return CompareQuestion(**asked, scored_as=measured_as(data))
 
 
 def plan_answer(data: Data | None, question: PlanQuestion) -> Result:
     """Plan from the numbers given, or from a pilot."""
     shared: dict[str, Any] = {
-        "models": question.models,
-        "alpha": question.alpha,
-        "power": question.power,
+        name: getattr(question, name) for name in ("models", "alpha", "power")
     }
     if data is None:
         if question.difference is None:
             raise InputError("nothing to plan for: give --difference or a pilot file")
-        return plan(
-            question.difference,
-            disagreement=question.disagreement,
-            **shared,
-        )
+        return plan(question.difference, disagreement=question.disagreement, **shared)
 
     asked = question.compared(data)
     board = read_board(data, asked)
@@ -561,6 +534,7 @@ def needed_for(
         return Needed(None, f"{unit}: on these {top.a} and {top.b} are equal")
     lead = abs(lead)
     method, bounds = table.intervals.method, question.bounds
+    method = "t" if table.measured is not None and table.measured[i] else method
     width = 0.0 if bounds is None else bounds[1] - bounds[0]
     goal: float
     if not isinstance(top.a_only, Unknown) and not isinstance(top.b_only, Unknown):
@@ -576,7 +550,7 @@ def needed_for(
         error = spread / sqrt(size)
         reach = lead - max(ends.low, -ends.high) + float(ndtri(question.power)) * error
         goal = size * (reach / lead) ** 2
-    shown = points(lead, sign=False) if unit_of(bounds) == "share" else number(lead)
+    shown = sized(lead, unit_of(bounds))
     # A forecast that says "enough by now" of what is still open forecasts nothing.
     more = ceil(goal) - size if size < goal < MOST_FORECAST else None
     return Needed(more, f"{unit}, if {top.a} stays {shown} ahead of {top.b}")

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError
+from tallystick.results.numbers import number, points
 from tallystick.stats.intervals import Bounds
 from tallystick.stats.replicates import PassKind
 from tallystick.table import Demo, Question, option
@@ -222,6 +223,14 @@ def score_range(
     return (0.0, 1.0) if known or are_shares(seen, question) else None
 
 
-def unit_of(bounds: Bounds | None) -> Literal["share", "number"]:
+Share: TypeAlias = Literal["share", "number"]
+
+
+def unit_of(bounds: Bounds | None) -> Share:
     """Return how scores are written: as percentages, or as plain numbers."""
     return "share" if bounds == (0.0, 1.0) else "number"
+
+
+def sized(value: float, unit: Share) -> str:
+    """Write how large a difference is, without its sign."""
+    return points(value, sign=False) if unit == "share" else number(value)

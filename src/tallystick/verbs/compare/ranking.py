@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
 from tallystick._rng import as_rng, seed_of
 from tallystick.errors import InputError
@@ -27,6 +25,7 @@ from tallystick.stats.pairs import (
     pairs_of_fit,
     pairs_of_items,
     sign_flip_table,
+    t_intervals,
 )
 from tallystick.stats.signs import sign_p_value
 from tallystick.stats.skewed import FEWEST, RARE, skewed_board
@@ -46,14 +45,16 @@ from tallystick.verbs.compare.verdict import (
 )
 
 Floats = npt.NDArray[np.float64]
-Share = Literal["share", "number"]
+Bools = npt.NDArray[np.bool_]
 
 SHARES = (
     "scores are shares between 0 and 1: they reach an end of that range and never leave it (give"
     " --bounds if they can)"
 )
-MEASURED = "differences by paired t: enough rows differ, so a rare one far away would have shown"
-PSEUDO = "differences by paired t with one pseudo-item, half at each end of the range"
+PAIRED_T = (
+    "differences by paired t, with one pseudo-item, half at each end of the range, where few rows"
+    " differ: there a rare one far away may not have shown"
+)
 BERNSTEIN = "differences by the empirical Bernstein inequality, whatever the law of the scores"
 
 
@@ -89,11 +90,12 @@ def rank(board: Board, question: CompareQuestion | None = None) -> CompareResult
     elif bounds is None:
         result = _unbounded(board.names, board.scores, board.n, asked)
     else:
-        measured = not binary and are_measured(board.scores)
+        measured = None if binary else are_measured(board.scores)
         result = _independent(board.moments(), within, measured=measured)
     if bounds is not None and asked.bounds is None and not binary:
         result = replace(result, assumptions=(*result.assumptions, SHARES))
-    if not binary and board.independent and board.runs is None and board.n < FEWEST:
+    few = board.independent and board.runs is None and board.n < FEWEST
+    if few and not binary and asked.population != "these":
         result = _with_signs(result, board, asked)
     if asked.passes is not None:
         result = replace(result, estimand=asked.passes.kind)
@@ -162,7 +164,7 @@ def _of_known(
 
 
 def _independent(
-    moments: Moments, question: CompareQuestion, *, measured: bool = False
+    moments: Moments, question: CompareQuestion, *, measured: Bools | None = None
 ) -> CompareResult:
     """Rank models on independent items: max-T over all pairs."""
     names, n, alpha = moments.names, int(moments.n), question.alpha
@@ -179,16 +181,17 @@ def _independent(
         measured=measured,
     )
     means, products = moments.means, moments.products
+    every = measured is not None and bool(measured.all())
     variance = np.diag(moments.centred) / max(n - 1, 1)
     flat = is_flat(variance, 0.0, np.diag(products) / n)
     if binary:
         scores = accuracy_intervals(moments.sums, n, alpha=alpha, certified=question.certified)
     else:
-        scores = _mean_intervals(means, variance, n, flat, question, plain=measured or free)
+        scores = _mean_intervals(means, variance, n, flat, question, plain=every or free)
 
     assumptions = [INDEPENDENT.format("items")]
     if not binary:
-        bounded = BERNSTEIN if question.certified else MEASURED if measured else PSEUDO
+        bounded = BERNSTEIN if question.certified else PAIRED_T
         assumptions.append(FREE if free else bounded)
     if table.adjustment == "step-down max-T":
         times = "" if draws == question.draws else f" ({draws:,} for so many pairs)"
@@ -256,29 +259,24 @@ def _mean_intervals(
     means: Floats,
     variance: Floats,
     n: int,
-    flat: npt.NDArray[np.bool_],
+    flat: Bools,
     question: CompareQuestion,
     *,
     plain: bool,
 ) -> Intervals:
     """Bound means of scores: Student's t, with a pseudo-item unless it is *plain*."""
     alpha, bounds = question.alpha, question.bounds
-    if bounds is not None and question.certified:
+    if bounds is None:
+        return t_intervals(means, variance, n, alpha, flat)
+    if question.certified:
         middle, half_width = sum(bounds) / 2, (bounds[1] - bounds[0]) / 2
         ends, _ = empirical_bernstein(means - middle, variance, n, half_width, alpha)
         return replace(ends, low=ends.low + middle, high=ends.high + middle)
-    if bounds is not None and not plain:
+    if not plain:
         return pseudo_t(means, variance, n, alpha=alpha, bounds=bounds)
-    half = float(stdtrit(n - 1, 1 - alpha / 2)) * np.where(flat, np.inf, np.sqrt(variance / n))
-    low, high = bounds or (-np.inf, np.inf)
-    return Intervals(
-        np.clip(means - half, low, high),
-        np.clip(means + half, low, high),
-        level=1 - alpha,
-        guarantee="under" if bounds is None else "approximate",
-        assumption=FREE if bounds is None else None,
-        method="t",
-    )
+    free = t_intervals(means, variance, n, alpha, flat)
+    low, high = (np.clip(end, *bounds) for end in (free.low, free.high))
+    return replace(free, low=low, high=high, guarantee="approximate", assumption=None)
 
 
 def _new_clusters(moments: Moments, question: CompareQuestion) -> CompareResult:
@@ -350,8 +348,6 @@ def _fitted(board: Board, question: CompareQuestion) -> CompareResult:
 
 def _with_signs(result: CompareResult, board: Board, question: CompareQuestion) -> CompareResult:
     """Put the exact sign test beside the mean of few rows: folds, seeds or data sets."""
-    if question.population == "these":
-        return result
     pairs = []
     for row in result.pairs:
         a, b = (board.scores[:, board.place(name)] for name in (row.a, row.b))

@@ -190,7 +190,7 @@ class CompareResult(Result):
                 "model": row.name,
                 "score": row.score,
                 "interval": row.interval,
-                "rank": _written(row.rank_interval),
+                "rank": "–".join(map(str, dict.fromkeys(row.rank_interval))),
                 "tier": tier.get(row.name),
             }
             | ({} if row.item_score is None else {"item_score": row.item_score})
@@ -202,11 +202,15 @@ class CompareResult(Result):
         return {"score": self.unit, "item_score": self.unit}
 
     @property
-    def claims(self) -> Claims | None:
-        """Which models are shown to be better than which."""
-        from tallystick.verbs.compare.verdict import claims_of
-
-        return claims_of(self)
+    def claims(self) -> Claims:
+        """Which models are shown to be better than which: the pairs that are told apart."""
+        told = {(row.a, row.b) for row in self.pairs if row.verdict != NOT_TOLD}
+        names = tuple(row.name for row in self.models)
+        if len(self.contenders) == 1:
+            # Not every pair of a very large board is listed; a sole contender has beaten all others
+            best = self.contenders[0]
+            told |= {(best, name) for name in names if name != best}
+        return Claims(names, told, what="model")
 
     def folds(self) -> tuple[Section, ...]:
         """Return what a page unfolds: the board and all pairs."""
@@ -264,23 +268,11 @@ class CompareResult(Result):
         )
         return scores, differences
 
-    def slice_cells(self) -> Mapping[str, str]:
-        """Return the items, the two best models and their difference, in words."""
-        from tallystick.verbs.compare.verdict import slice_cells  # which needs this module
-
-        return slice_cells(self)
-
     def patterns(self) -> PatternTable | None:
         """Return what was learnt of each item: how many models are right, and whether to label it
         next.
         """
         return self.learnt
-
-
-def _written(ranks: tuple[int, int] | Unknown) -> str | None:
-    if isinstance(ranks, Unknown):
-        return None
-    return "–".join(str(end) for end in dict.fromkeys(ranks))
 
 
 def _pair(row: PairRow) -> dict[str, Any]:

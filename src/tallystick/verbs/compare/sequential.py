@@ -25,7 +25,7 @@ from tallystick.stats.bets import (
     p_from_log_e,
 )
 from tallystick.stats.intervals import Bounds, Intervals
-from tallystick.stats.pairs import PairTable
+from tallystick.stats.pairs import PairTable, pair_table
 from tallystick.stats.signs import sign_log_e
 from tallystick.verbs.compare.board import Board
 from tallystick.verbs.compare.question import CompareQuestion
@@ -33,6 +33,11 @@ from tallystick.verbs.compare.result import CompareResult
 from tallystick.verbs.compare.verdict import Findings, assemble
 
 Floats = npt.NDArray[np.float64]
+
+NOT_EARLY = (
+    "--stop-early takes independent items (no clusters, no weights) with all their scores: 0 and 1,"
+    " or in declared --bounds, and higher is better (1 - error instead of error)"
+)
 
 
 @dataclass(eq=False)
@@ -150,21 +155,17 @@ def _table(x: Floats, race: RaceEvidence, width: float, alpha: float) -> PairTab
     """Return all pairs at the stop."""
     first, second = np.triu_indices(x.shape[1], 1)
     gaps = x[:, first] - x[:, second]
-    unknown, binary = np.full(first.size, np.nan), race.bounds is None
     own, joint = (_ends(gaps, -width, width, level) for level in (alpha, alpha / first.size))
-    return PairTable(
-        first=first,
-        second=second,
-        difference=gaps.mean(axis=0),
-        first_only=race.ahead if binary else unknown,
-        second_only=race.behind if binary else unknown,
+    table = pair_table(
+        (first, second),
+        gaps.mean(axis=0),
+        (own, replace(joint, level=1 - alpha)),
+        p_from_log_e(race.peak),
+        ("", race.adjusted_p),
+        counts=(race.ahead, race.behind) if race.bounds is None else None,
         spread=gaps.std(axis=0),
-        intervals=own,
-        simultaneous=replace(joint, level=1 - alpha),
-        p_value=p_from_log_e(race.peak),
-        adjusted_p=race.adjusted_p,
-        adjustment="anytime, Holm",
     )
+    return replace(table, adjustment="anytime, Holm")
 
 
 def _ends(x: Floats, low: float, high: float, alpha: float) -> Intervals:
@@ -177,16 +178,8 @@ def _ends(x: Floats, low: float, high: float, alpha: float) -> Intervals:
 def _check(board: Board, question: CompareQuestion) -> bool:
     """Refuse what cannot be stopped early; say whether scores are right or wrong."""
     if not board.independent or board.answers is not None:
-        raise InputError(
-            "stopping early needs independent items with all their scores: leave out clusters and"
-            " weights"
-        )
+        raise InputError(NOT_EARLY)
     binary = bool(np.isin(board.scores, (0.0, 1.0)).all())
-    if not binary and question.bounds is None:
-        raise InputError("stopping early needs scores of 0 and 1, or bounds for them (--bounds)")
-    if question.better == "lower":
-        raise InputError(
-            "stopping early takes scores of which higher is better: give a score of which more is"
-            " better (for instance 1 - error), or leave out --stop-early"
-        )
+    if question.better == "lower" or (not binary and question.bounds is None):
+        raise InputError(NOT_EARLY)
     return binary

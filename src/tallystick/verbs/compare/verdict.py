@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,6 @@ from tallystick.results.numbers import (
     p_value,
     percent,
     percent_interval,
-    points,
     points_interval,
 )
 from tallystick.stats.adverse_binary import Population
@@ -33,7 +32,7 @@ from tallystick.stats.signs import Ranks, ranks
 from tallystick.stats.skewed import FEWEST
 from tallystick.verbs.compare.board import Board
 from tallystick.verbs.compare.planning import detectable, needed_for
-from tallystick.verbs.compare.question import CompareQuestion, unit_of
+from tallystick.verbs.compare.question import CompareQuestion, Share, sized, unit_of
 from tallystick.verbs.compare.result import (
     MOST_PAIRS,
     MOST_READ,
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
     from tallystick.verbs.compare.labels import Labelled
 
 Floats = npt.NDArray[np.float64]
-Share = Literal["share", "number"]
 
 
 # Put an answer together: ranks, rows of pairs, the verdict, and what was learnt of each item.
@@ -142,10 +140,7 @@ def assemble(found: Findings) -> CompareResult:
         needed=None if decided else _needed(found, pairs[0], order),
         n_items=found.n,
         assumptions=tuple(found.assumptions),
-        warnings=(
-            *found.warnings,
-            *unlisted_pairs(len(pairs), table.first.size),
-        ),
+        warnings=(*found.warnings, *unlisted_pairs(len(pairs), table.first.size)),
         seed=found.seed,
         models=_model_rows(found, order, ranked),
         pairs=pairs,
@@ -301,23 +296,20 @@ def finish(result: CompareResult, board: Board) -> CompareResult:
 def spoken(result: CompareResult) -> CompareResult:
     """Return a result whose other fields are all there with its sentences."""
     said = sentences_of(result)
-    verdict = " ".join(part for part in (said.answer, said.contrast, said.open) if part)
-    return replace(result, verdict=verdict, sentences=said, basis=basis_of(result))
+    return replace(result, verdict=said.verdict, sentences=said, basis=basis_of(result))
 
 
 def sentences_of(result: CompareResult) -> Sentences:
     """Return the verdict line by line: who is best, the difference, what is open and what settles
     it.
     """
-    claims = claims_of(result)
+    claims = result.claims
     scores = {row.name: _scored(row, result) for row in result.models}
     if any(isinstance(row.score, Unknown) for row in result.models[:2]):
         # Labels only where the two differ say nothing of either score, and all of the difference.
-        best = claims.best
-        pair = result.pairs[0]
-        answer = (
-            f"{best} is better than {pair.b}." if best else "We cannot tell which model is best."
-        )
+        answer = "We cannot tell which model is best."
+        if claims.best:
+            answer = f"{claims.best} is better than {result.pairs[0].b}."
     else:
         answer = claims.answer(scores.__getitem__)
     two = len(result.models) == 2
@@ -339,16 +331,6 @@ _NOT_THE_MEAN = {
     "ratio": "This is the typical ratio: the mean difference is not settled by so few items.",
     "signs": "This counts items: the mean difference is not settled by so few items.",
 }
-
-
-def claims_of(result: CompareResult) -> Claims:
-    """Return what is settled: the pairs that are told apart, the better model first."""
-    told = {(row.a, row.b) for row in result.pairs if row.verdict != NOT_TOLD}
-    if len(result.contenders) == 1:
-        # Not every pair of a very large board is listed; a sole contender has beaten all others.
-        told |= {(result.contenders[0], row.name) for row in result.models}
-        told -= {(result.contenders[0], result.contenders[0])}
-    return Claims(tuple(row.name for row in result.models), told, what="model")
 
 
 def whatever_is_missing(result: CompareResult, board: Board) -> tuple[float, float] | None:
@@ -428,7 +410,7 @@ def _strength(result: CompareResult) -> str:
     pair = result.pairs[0]
     if len(result.contenders) > 1 or not pair.holds_below:
         return ""
-    size = _size(pair.holds_below, result)
+    size = sized(pair.holds_below, result.unit)
     return f"It holds unless one more cluster favours {pair.b} by {size} or more."
 
 
@@ -494,10 +476,6 @@ def _scored(model: ModelRow, result: CompareResult) -> str:
     return written(model.score, ends)
 
 
-def _size(value: float, result: CompareResult) -> str:
-    return points(value, sign=False) if result.unit == "share" else number(value)
-
-
 def _difference(difference: float, interval: Interval, result: CompareResult, *, sign: bool) -> str:
     if result.unit == "share":
         return points_interval(difference, interval, sign=sign or difference < 0)
@@ -513,20 +491,6 @@ def _bare(interval: Interval | Unknown, result: CompareResult) -> str:
     return f"[{number(interval.low)}, {number(interval.high)}]"
 
 
-def slice_cells(result: CompareResult) -> dict[str, str]:
-    """Return one row of a table of slices: the two best models, and whether they are told apart."""
-    if not result.pairs:
-        return {}
-    pair = result.pairs[0]
-    cells = {"items": count(result.n_items), "best": f"{pair.a} {_score(result.models[0], result)}"}
-    second = next(row for row in result.models if row.name == pair.b)
-    cells["next"] = f"{pair.b} {_score(second, result)}"
-    if not isinstance(pair.difference, Unknown) and not isinstance(pair.simultaneous, Unknown):
-        cells["difference"] = _difference(pair.difference, pair.simultaneous, result, sign=True)
-    told = pair.verdict != NOT_TOLD
-    return cells | {"verdict": f"{pair.a} is better" if told else NOT_TOLD}
-
-
 # -- what a verdict rests on, warnings, what to buy next
 
 
@@ -535,10 +499,7 @@ INDEPENDENT = "{} are independent draws from the population that the answer is a
 
 def cluster_assumptions(clusters: int, *, bounded: bool) -> list[str]:
     """Return what a comparison on new clusters rests on."""
-    found = [
-        INDEPENDENT.format("clusters"),
-        "every cluster counts once",
-    ]
+    found = [INDEPENDENT.format("clusters"), "every cluster counts once"]
     if bounded:
         found.append(
             "differences are about symmetric over clusters, and no model collapses on clusters"

@@ -116,7 +116,7 @@ def panel_agreement(panel: Panel, *, alpha: float) -> AgreementTable | None:
         pairs=tuple(pairs),
         with_truth=tuple(with_truth),
         ordinal=values is not None,
-        note=_note(blind, between),
+        note=_note(blind),
     )
 
 
@@ -201,11 +201,9 @@ def _share(found: Agreement) -> Share:
     return Share(estimate=found.estimate, interval=found.interval)
 
 
-def _note(blind: Panel, between: Mapping[str, Share]) -> str:
+def _note(blind: Panel) -> str:
     """Say what limits the numbers; empty where nothing does."""
     votes = np.sort(blind.vote_counts.sum(axis=0))[::-1]
-    if not between:
-        return ""
     if len(votes) > 1 and votes[1] < _FEW * len(blind.names):
         return (
             "one label is so rare that kappa is hardly determined: read plain agreement and AC1"
@@ -460,8 +458,9 @@ def _compared(panel: Panel, pair: tuple[str, str], by_place: bool, alpha: float)
 
     n, same = int(counts.sum()), int(counts @ (one == other))
     up, down = int(counts @ (lean > 0)), int(counts @ (lean < 0))
-    share: float | Unknown = Unknown("no answer moved with the order")
-    ends: Interval | Unknown = Unknown("no answer moved with the order")
+    unmoved = Unknown("no answer moved with the order")
+    share: float | Unknown = unmoved
+    ends: Interval | Unknown = unmoved
     p = 1.0
     if up + down:
         share = up / (up + down)

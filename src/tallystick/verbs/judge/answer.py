@@ -71,27 +71,35 @@ def answer(data: Data, question: JudgeQuestion) -> Result:
         data = replace(data, session=None)  # labels like any others
     if data.session is not None and question.method == "evaluate":
         return from_session(data.session, data, question)
-    result = ask(data, question)
-    if not isinstance(result, JudgeResult):
-        return result
+    if question.method not in GRADING:
+        return diagnosed(data, question)
+    result = graded(data, question)
     if question.window is not None:
         refuse_weight(data.roles, "window")
-        found = evaluate_windows(data, question, lambda votes: graded(votes, data, question))
+        found = evaluate_windows(
+            data, question, lambda votes: graded(replace(data, held=votes), question)
+        )
         result = with_windows(result, found)
     return result
 
 
-def ask(data: Data, question: JudgeQuestion) -> Result:
-    """Answer from counted votes by the method that the question names."""
-    votes, truth = data.tally("judges", "truth"), data.roles.truth
-    judges = [name for name in votes.names if name != truth]
-    if question.method in ("self-consistency", "position-bias"):
-        refuse_weight(data.roles, f"method {question.method}")
+def diagnosed(data: Data, question: JudgeQuestion) -> Result:
+    """Say how judges change their answers when they are asked again."""
+    votes = data.tally("judges", "truth")
+    judges = [name for name in votes.names if name != data.roles.truth]
+    refuse_weight(data.roles, f"method {question.method}")
     if question.method == "self-consistency":
         return self_consistency(votes, repeats=judges, alpha=question.alpha)
-    if question.method == "position-bias":
-        return _position_bias(votes, judges, data, question)
+    return _position_bias(votes, judges, data, question)
 
+
+def graded(data: Data, question: JudgeQuestion) -> JudgeResult:
+    """Answer by a method that gives every judge a number, from rows or from the tally of a window.
+
+    The labels of a window are looked at on their own: a word for no answer, or a vote that can
+    never be true, may appear in any of them.
+    """
+    votes, truth = data.tally("judges", "truth"), data.roles.truth
     seen = [label for column in votes.labels.values() for label in column if label is not None]
     panel = data.panel("judges", labels=[typed(text, seen) for text in data.rules.labels])
     if panel.weight is not None and not panel.known.any():
@@ -135,18 +143,6 @@ def _position_bias(votes: Tally, judges: list[str], data: Data, question: JudgeQ
     recorded: Any = question.recorded
     ties = data.meaning.never_true
     return position_bias(votes, pairs=pairs, ties=ties, recorded=recorded, alpha=question.alpha)
-
-
-def graded(votes: Tally, data: Data, question: JudgeQuestion) -> JudgeResult:
-    """Answer from the tally of one window, by a method that gives every judge a number.
-
-    The labels of a window are looked at on their own: a word for no answer, or a vote that can
-    never be true, may appear in any of them.
-    """
-    found = ask(replace(data, held=votes, notes=()), question)
-    if not isinstance(found, JudgeResult):
-        raise InputError(f"method {question.method} grades no judge: use one of {GRADING}")
-    return found
 
 
 # What is known of each item, in which order to label or to check items, and which ones to read.

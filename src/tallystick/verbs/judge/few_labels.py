@@ -13,7 +13,7 @@ import numpy as np
 from tallystick._rng import Rng
 from tallystick.errors import InputError
 from tallystick.papers.noisy_judges import majority_shares
-from tallystick.results import Interval, Unknown
+from tallystick.results import Unknown
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.few_labels import FewLabels, accuracies, prevalences
 from tallystick.stats.label_rates import LabelRates, poststratified_ratio
@@ -33,6 +33,7 @@ from tallystick.verbs.judge.result import (
 from tallystick.verbs.judge.verdict import (
     NEVER_RIGHT,
     NEW_SAMPLE,
+    NO_LABELLED_VOTE,
     RANDOM,
     basis_of,
     grades_in_order,
@@ -104,8 +105,13 @@ def label_scores(
     means = found.means(alpha=alpha)
     shares = _prevalence(panel, whom, alpha)
     scores = [
-        _score(panel, j, float(means.estimate[j]), means.interval[j])
-        for j in range(len(panel.names))
+        JudgeScore(
+            name=name,
+            accuracy=right if math.isfinite(right) else NO_LABELLED_VOTE,
+            interval=means.interval[j],
+            votes=float(panel.voted[j]),
+        )
+        for j, (name, right) in enumerate(zip(panel.names, means.estimate.tolist(), strict=True))
     ]
     if near is not None and grades is not None:
         scores = _with_distance(scores, near, max(grades) - min(grades), alpha)
@@ -139,24 +145,13 @@ def label_scores(
         judges=tuple(scores),
         prevalence=shares,
         n_labels=n_labels,
-        labels_worth=float(np.median(worth)) if worth.size else Unknown("no label has a vote"),
+        labels_worth=float(np.median(worth)) if worth.size else NO_LABELLED_VOTE,
         labels_needed=forecast,
         leader=None if best is None else best.name,
         rivals=() if best is None else best.rivals,
         never_true=tuple(map(str, panel.extras)),
         votes=panel.votes,
         population=whom,
-    )
-
-
-def _score(panel: Panel, j: int, accuracy: float, interval: Interval) -> JudgeScore:
-    name = panel.names[j]
-    known = math.isfinite(accuracy)
-    return JudgeScore(
-        name=name,
-        accuracy=accuracy if known else Unknown(f"no labelled item has a vote of {name}"),
-        interval=interval,
-        votes=float(panel.voted[j]),
     )
 
 
@@ -169,7 +164,7 @@ def _with_distance(
         ends, off = means.interval[j], (1 - float(means.estimate[j])) * reach
         low, high = (1 - ends.high) * reach, (1 - ends.low) * reach
         share = Share(
-            estimate=off if math.isfinite(off) else Unknown("no labelled item has a vote"),
+            estimate=off if math.isfinite(off) else NO_LABELLED_VOTE,
             interval=replace(ends, low=low, high=high),
         )
         found.append(replace(score, distance=share))

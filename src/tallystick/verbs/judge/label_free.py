@@ -38,6 +38,7 @@ from tallystick.verbs.judge.verdict import (
     MISSING_SAY_NOTHING,
     NEVER_RIGHT,
     NO_INTERVAL,
+    NO_LABELLED_VOTE,
     RANGE_HELD,
     WITHOUT_LABELS,
     opening_without_labels,
@@ -84,10 +85,10 @@ def _scores(blind: Panel, found: Headline) -> tuple[JudgeScore, ...]:
     nothing = "{} shares too few items with other judges"
     scores = []
     for j, one in enumerate(scores_without_labels(blind, found.accuracy, rates, nothing)):
-        ends = float(found.low[j]), float(found.high[j])
-        known = isinstance(one.accuracy, float)
-        one = replace(one, range=ends if known else one.accuracy)
-        scores.append(with_answers(one, blind, j))
+        ends: tuple[float, float] | Unknown = float(found.low[j]), float(found.high[j])
+        if isinstance(one.accuracy, Unknown):
+            ends = one.accuracy
+        scores.append(with_answers(replace(one, range=ends), blind, j))
     return tuple(scores)
 
 
@@ -132,7 +133,7 @@ def with_answers(score: JudgeScore, panel: Panel, j: int) -> JudgeScore:
         return score
     share = float(panel.answered_share[j])
     if not share or not isinstance(score.accuracy, float):
-        nothing = Share.unknown("no labelled item has an answer of this judge")
+        nothing = Share.unknown(NO_LABELLED_VOTE.reason)
         return replace(score, answered=share, when_answered=nothing)
     ends = score.interval
     if isinstance(ends, Interval):

@@ -330,7 +330,7 @@ class JudgeResult(Result):
         shares = [(key, "", one.estimate, one.interval) for key, one in self.prevalence.items()]
         found = (
             forest("Share of votes that are right", overall),
-            forest("The same by true label", by_label),
+            forest(_BY_LABEL, by_label),
             forest(_SHARES, shares, name="label", value="share"),
             self._over_windows(),
         )
@@ -363,6 +363,7 @@ class JudgeResult(Result):
 # Rows, figures, and what a page unfolds.
 
 
+_BY_LABEL = "The same by true label"
 _SHARES = "Share of each label, corrected for the judges' errors"
 _FEW_LABELS = 4
 """With more labels the rates by label have a picture and no columns."""
@@ -440,25 +441,18 @@ def forest(
 
 
 def _judges(result: JudgeResult) -> Section:
-    from tallystick.verbs.judge.verdict import label_lines
+    from tallystick.verbs.judge.verdict import label_lines, spread
 
     labels = [label for score in result.judges for label in score.per_label]
     units: dict[str, Unit] = dict.fromkeys(("accuracy", "answered", "when answered"), "share")
     units |= {f"on {label}": "share" for label in labels}
-    known = sorted(
-        ((one.accuracy, one.name) for one in result.judges if isinstance(one.accuracy, float)),
-        key=lambda one: -one[0],
-    )
-    line = f"{len(result.judges):,} judges."
-    if known:
-        told = [f"{name} {percent(value)}" for value, name in (known[0], known[-1])]
-        line = " to ".join(dict.fromkeys(told)) + " accuracy."
+    known = [x for one in result.judges if isinstance(x := one.accuracy, float)]
     return Section(
         title="Judges",
-        line=line,
+        line=f"{spread(known)} accuracy." if known else f"{len(result.judges):,} judges.",
         rows=[_unfolded(score) for score in result.judges],
         units=units,
-        figures=tuple(one for one in result.figures()[1:] if one.title == "The same by true label"),
+        figures=tuple(one for one in result.figures()[1:] if one.title == _BY_LABEL),
         notes=tuple(label_lines(result)),
     )
 

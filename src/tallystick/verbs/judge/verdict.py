@@ -57,6 +57,7 @@ ALWAYS_LOOKS_RIGHT = (
 NO_INTERVAL = Unknown(
     "no interval is valid without labels: a bias that all judges share fits the votes perfectly"
 )
+NO_LABELLED_VOTE = Unknown("no labelled item has a vote of this judge")
 RANGE_HELD = (
     "the range is no interval. It runs from twice the largest to half of the smallest of several"
     " estimates of the error rate. In simulations it held for 99% of the judges; in one family of"

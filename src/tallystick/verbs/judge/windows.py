@@ -458,10 +458,8 @@ def _cause(found: Explanations, names: Sequence[str]) -> str:
         return f"{told}. Not ruled out: {', '.join(others)}" if others else told
     if found.several:
         return "More than one thing changed"
-    reason = next(
-        (one.p_value.reason for one in found.tested if isinstance(one.p_value, Unknown)), ""
-    )
-    return f"What changed cannot be named ({reason})" if reason else "What changed cannot be named"
+    why = [one.p_value.reason for one in found.tested if isinstance(one.p_value, Unknown)]
+    return "What changed cannot be named" + (f" ({why[0]})" if why else "")
 
 
 def _short(one: Explanation | None, names: Sequence[str]) -> str | None:

@@ -23,7 +23,7 @@ from tallystick.verbs.score.judges import (
     judges_unknown,
 )
 from tallystick.verbs.score.pairs import first_grades
-from tallystick.verbs.score.question import ScoreQuestion, cases_of, demo
+from tallystick.verbs.score.question import ScoreQuestion, demo
 from tallystick.verbs.score.result import (
     MEASURES,
     CriteriaResult,
@@ -158,7 +158,6 @@ def _check(data: Data, question: ScoreQuestion) -> None:
     preferences = len(roles.systems) == 2
     for_grades = roles.probability or roles.criterion or mix or question.scale is not None
     for wrong, text in (
-        (not roles.judges, f"{data.source}: name the columns of judges (--judges)"),
         (
             preferences and (for_grades or isinstance(data.held, Tally)),
             "preferences are read from the rows of a table, without --probability, --criterion,"
@@ -226,7 +225,6 @@ CAPABILITY = Capability(
     door=Door(verb="score", want="judges", repeats=True, outputs=True),
     applies=applies,
     items=item_columns,
-    cases=cases_of,
     demo=demo,
     labelling=_labelling,
 )

@@ -163,8 +163,6 @@ def _check(data: Data, question: ScoreQuestion) -> None:
             " by itself: preferences, --criterion and --probability are not read. Give the rows of"
             " one criterion; of preferences, let people compare items drawn at random"
         )
-    if not roles.judges:
-        raise InputError(f"{data.source}: name the columns of judges (--judges)")
 
 
 # -- the three tasks

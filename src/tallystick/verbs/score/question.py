@@ -11,9 +11,7 @@ import numpy as np
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import FileError, InputError
-from tallystick.results import Result
-from tallystick.table import Cases, Data, Demo, Found, Label, Question, Tally, gather, option
-from tallystick.table.capability import MOST_ROWS
+from tallystick.table import Data, Demo, Label, Question, option
 from tallystick.table.grades import (
     less_is_better,
     scale_note,
@@ -21,8 +19,6 @@ from tallystick.table.grades import (
     usual_scales,
     word_worth,
 )
-from tallystick.table.panel_grades import read_outputs
-from tallystick.verbs.score.result import ScoreResult
 
 DRAWS = ("random", "all", "unknown")
 
@@ -237,59 +233,3 @@ def judged_outputs(rng: Rng) -> tuple[Demo, list[str]]:
         },
     )
     return shown, truth
-
-
-# The graded outputs on which people and most judges differ.
-
-
-KIND, STRICT = "judges too kind", "judges too strict"
-
-
-def cases_of(result: Result, data: Data) -> Cases | None:
-    """Return the outputs that people grade lower or higher than most judges.
-
-    None where there is nothing to look at: no human grades, preferences, numbers instead of pass
-    and fail, or counts without rows.
-    """
-    if not isinstance(result, ScoreResult) or not result.n_labels or isinstance(data.held, Tally):
-        return None
-    if len(data.roles.systems) == 2 or data.n_rows > MOST_ROWS:
-        return None
-    outputs = read_outputs(
-        data, scale=result.scale, judge_scale=result.judge_scale, turned=result.turned
-    )
-    if not outputs.pass_fail or outputs.coding is not None:
-        return None
-
-    voted = ~np.isnan(outputs.grades)
-    passed = np.where(voted, outputs.grades > 0.5, False).sum(axis=1)
-    cast = voted.sum(axis=1)
-    # An even split is no majority, so such an output is no error of most judges.
-    majority = np.sign(2 * passed - cast)
-    truth = np.where(outputs.known, np.where(outputs.truth > 0.5, 1, -1), 0)
-    differs = np.nonzero((truth != 0) & (majority != 0) & (majority != truth))[0]
-
-    names = (data.roles.truth, *outputs.judges)
-    cells = data.cells(*(name for name in names if name))
-    found = [
-        Found(
-            row=int(row),
-            kind=KIND if truth[row] < 0 else STRICT,
-            summary=(
-                f"person {'fail' if truth[row] < 0 else 'pass'} · judges {passed[row]} of"
-                f" {cast[row]} pass"
-            ),
-            votes=tuple(
-                ("person" if name == data.roles.truth else name, str(cells[name][row]))
-                for name in names
-                if name and cells[name][row] is not None
-            ),
-        )
-        for row in sorted(differs, key=lambda row: (truth[row], -abs(2 * passed[row] - cast[row])))
-    ]
-    kind = sum(one.kind == KIND for one in found)
-    line = (
-        f"{len(found):,} of the {outputs.n_labels:,} graded outputs where the person and most"
-        f" judges differ: {kind:,} too kind, {len(found) - kind:,} too strict."
-    )
-    return gather(data, found, title="Outputs", line=line)

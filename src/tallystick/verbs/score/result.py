@@ -258,9 +258,8 @@ class ScoreResult(Result):
     def folds(self) -> tuple[Section, ...]:
         """Return what a page unfolds: systems, pairs and judges."""
         size: Unit = "points" if Units(self.scale).share else "number"
-        found = [
-            Section(title="Systems", line=_bias_line(self), rows=self.rows(), units=self.units())
-        ]
+        line = f"{len(self.systems):,} systems, {self.n_labels:,} human grades."
+        found = [Section(title="Systems", line=line, rows=self.rows(), units=self.units())]
         if not isinstance(self.pairs, Unknown) and self.pairs:
             found.append(_pairs_section(self, self.pairs, size))
         if self.judges:
@@ -373,25 +372,6 @@ _JUDGES = {
 def _listed(row: object, columns: Mapping[str, str]) -> dict[str, Any]:
     """Return the fields of a row under their heads."""
     return {head: attrgetter(name)(row) for head, name in columns.items()}
-
-
-def _bias_line(result: ScoreResult) -> str:
-    """Name the system on which the judges are most surely off."""
-    off = [
-        (row.name, row.bias, row.bias_interval)
-        for row in result.systems
-        if isinstance(row.bias, float)
-        and isinstance(row.bias_interval, Interval)
-        and 0 not in row.bias_interval
-    ]
-    if not off:
-        return "How far the judges are off is not settled for any system."
-    name, bias, interval = max(off, key=lambda one: abs(one[1]))
-    word = "too kind" if bias > 0 else "too strict"
-    if bias < 0:
-        bias, interval = -bias, -interval
-    size = Units(result.scale).difference(bias, interval, sign=False)
-    return f"The judges are {size} {word} to {name}."
 
 
 def _pairs_section(result: ScoreResult, pairs: tuple[SystemPairRow, ...], size: Unit) -> Section:

@@ -46,11 +46,8 @@ from tallystick.verbs.score.labelling import rows_by_item, session_goal, session
 from tallystick.verbs.score.pairs import SystemPair
 from tallystick.verbs.score.question import ScoreQuestion
 from tallystick.verbs.score.result import SystemPairRow, SystemRow, Units
-from tallystick.verbs.score.systems import (
-    System,
-    score_of,
-    system_strata,
-)
+from tallystick.verbs.score.systems import System, score_of, system_strata
+from tallystick.verbs.score.verdict import written
 
 METHOD = "adverse likelihood on the strata of the session"
 GOES_ON = "the session says itself how long it goes on"
@@ -200,8 +197,7 @@ def _both_ways(labels: Floats) -> tuple[Floats, Floats]:
 def session_draws(data: Data, outputs: GradePanel, question: ScoreQuestion) -> SessionDraws:
     """Return the draws of the session that the truth comes from."""
     session = data.session
-    if session is None:
-        raise InputError("the truth does not come from a labelling session")
+    assert session is not None  # the caller asks only then
     head = session.head
     if head.question == "compare":
         raise InputError(
@@ -316,8 +312,8 @@ def session_pairs(
 def _of_scores(draws: SessionDraws, pair: tuple[int, int], alpha: float) -> Interval:
     """Return the interval (AL9) of the difference of two scores with nothing in common."""
     one, two = (draws.estimate(s, alpha) for s in pair)
-    if one is None or two is None:
-        raise InputError("a pair of systems needs human grades of both")
+    assert one is not None
+    assert two is not None  # only systems with a score are paired
     (a, first), (b, second) = one, two
     low = a - b - hypot(a - first.low, second.high - b)
     high = a - b + hypot(first.high - a, b - second.low)
@@ -435,12 +431,9 @@ def with_session(
 def _nearly(order: SessionOrder, rows: Sequence[SystemRow], units: Units) -> str:
     """Say that the winner is the best, or so close to it that the difference does not matter."""
     row = next(row for row in rows if row.name == order.winner)
-    text = "unknown"
-    if not isinstance(row.score, Unknown):
-        text = units.score(row.score, row.interval if isinstance(row.interval, Interval) else None)
     return (
         f"{order.winner} is the best of {number_word(len(order.names))} systems, or within"
-        f" {100 * order.epsilon:g} points of the best: {text}."
+        f" {100 * order.epsilon:g} points of the best: {written(row, units)}."
     )
 
 

@@ -59,7 +59,7 @@ def sentences(
     rest = [row.name for row in rows if row.name not in scored]
 
     def text(name: str) -> str:
-        return _score(scored[name], units)
+        return written(scored[name], units)
 
     are = "is" if len(rest) == 1 else "are"
     if len(scored) == 1:
@@ -88,7 +88,7 @@ def sentences(
     )
 
 
-def _score(row: SystemRow, units: Units) -> str:
+def written(row: SystemRow, units: Units) -> str:
     """Write the score of a system with its interval."""
     if isinstance(row.score, Unknown):
         return "unknown"

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -50,7 +49,6 @@ from tallystick.verbs.shift.baseline import (
     check_history,
     models_before,
     read_history,
-    unwritable,
 )
 from tallystick.verbs.shift.design import design
 from tallystick.verbs.shift.estimates import Answers, Past
@@ -125,7 +123,7 @@ def answer(data: Data, question: ShiftQuestion) -> ShiftResult:
     for gate in gates:
         check_metric(gate.left, known.items, graded=question.grades)
     if question.history is not None:
-        _check_writable(question.history)
+        check_history(question.history)
 
     asked = known.new is None
     result = _asked(data, known, question) if asked else _compared(known, question)
@@ -235,16 +233,6 @@ def _with_model(result: ShiftResult, question: ShiftQuestion) -> ShiftResult:
         return result
     lines = replace(result.sentences, contrast=f"{result.sentences.contrast} {said}".strip())
     return replace(result, verdict=lines.verdict, sentences=lines)
-
-
-def _check_writable(path: Path) -> None:
-    """Refuse a history that cannot be continued."""
-    try:
-        path.open("a").close()
-    except OSError as error:
-        raise unwritable(path, error) from error
-    if path.stat().st_size:
-        read_history(path)
 
 
 # Gates: which number each compares, and whether it holds.

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import date
 from math import sqrt
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import IO, Any, ClassVar
 
 import numpy as np
 
@@ -243,11 +243,6 @@ class HistoryResult(Result):
         return (Figure("rounds", f"{title} over time", columns, roles, unit=unit),)
 
 
-def unwritable(path: Path, error: OSError) -> FileError:
-    """Return the refusal of a history that cannot be continued."""
-    return FileError(f"--history {path} cannot be written: {error.strerror}")
-
-
 def append_history(path: Path, result: ShiftResult, *, on: date) -> None:
     """Add an assessment to the file, one line of JSON; what is there is never rewritten.
 
@@ -255,21 +250,16 @@ def append_history(path: Path, result: ShiftResult, *, on: date) -> None:
     """
     check_history(path, (result.api, result.asked_hash, result.data_hash))
     line = to_json({"date": on.isoformat(), **result.to_dict()}) + "\n"
-    try:
-        with path.open("a", encoding="utf-8") as stream:
-            stream.write(line)
-            stream.flush()
-            os.fsync(stream.fileno())
-    except OSError as error:
-        raise unwritable(path, error) from error
+    with _opened(path, "a") as stream:
+        stream.write(line)
+        stream.flush()
+        os.fsync(stream.fileno())
 
 
 def read_history(path: Path) -> HistoryResult:
     """Return all assessments of a history file."""
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise FileError(f"the history {path} cannot be read: {error.strerror}") from error
+    with _opened(path, "r") as stream:
+        lines = stream.read().splitlines()
     found: list[dict[str, Any]] = []
     for number, line in enumerate(lines or [""], 1):
         try:
@@ -286,21 +276,32 @@ def read_history(path: Path) -> HistoryResult:
     )
 
 
-def check_history(path: Path, identity: tuple[str, str, str]) -> None:
-    """Refuse a history that is of another API, of another prompt or on other data.
+@contextmanager
+def _opened(path: Path, mode: str) -> Iterator[IO[str]]:
+    """Open a history, or say why that fails; so does what is done with it."""
+    try:
+        with path.open(mode, encoding="utf-8") as stream:
+            yield stream
+    except OSError as error:
+        raise FileError(f"the history {path} cannot be used: {error.strerror}") from error
+
+
+def check_history(path: Path, identity: tuple[str, str, str] | None = None) -> None:
+    """Refuse a history that cannot be continued, or is of another API, prompt or data.
 
     Parameters
     ----------
     path
         The file; a new one takes anything.
     identity
-        The API, a digest of what is asked, and a digest of the data.
+        The API, a digest of what is asked, and a digest of the data; None if not yet known.
     """
-    if not path.exists() or not path.stat().st_size:
-        return
+    with _opened(path, "a"):
+        if not path.stat().st_size:
+            return
     last = read_history(path).assessments[-1]
     names = {"api": "the API", "asked_hash": "the request", "data_hash": "the data"}
-    for (name, words), now in zip(names.items(), identity, strict=True):
+    for (name, words), now in zip(names.items(), identity or (), strict=False):
         if name in last and last[name] != now:
             raise FormatError(
                 f"the history {path} is of another kind: {words} changed. Keep one history per API,"
