@@ -45,13 +45,6 @@ def test_a_glob_gives_files_in_order_and_no_folders(tmp_path: Path) -> None:
     assert [file.path.name for file in resolve(str(tmp_path / "*.csv"))] == ["a.csv", "b.csv"]
 
 
-def test_a_file_whose_name_holds_glob_signs_is_reached(tmp_path: Path) -> None:
-    odd, other = tmp_path / "votes[1].csv", tmp_path / "votes1.csv"
-    odd.write_text("x\n1\n")
-    other.write_text("x\n1\n")
-    assert [file.path for file in resolve(str(odd))] == [odd]
-
-
 def test_standard_input_is_spooled() -> None:
     [file] = resolve("-", stdin=io.BytesIO(b"a,b\n1,2\n"))
     assert file.name == "standard input"
