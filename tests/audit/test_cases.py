@@ -1,4 +1,4 @@
-"""The page of an audit lists the items of its first answer."""
+"""The page of an audit lists the items of its first answer that has any."""
 
 from tallystick.table import Door, read
 from tallystick.verbs.audit import audit
@@ -23,7 +23,8 @@ def test_the_items_of_the_first_section_are_listed_with_texts_that_have_no_role(
     data = read(table(), Door(repeats=True))
     result = audit(data)
     cases = cases_of(result, data)
-    assert cases.line.startswith(f"{result.sections[0].verb.capitalize()}: ")
+    assert [part.verb for part in result.sections][:2] == ["compare", "judge"]
+    assert cases.line.startswith("Judge: ")
     assert cases.cases[0].texts[0][0] == "question"
     # What was asked is kept for the page, not for the JSON.
     assert "asked" not in result.to_dict()

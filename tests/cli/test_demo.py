@@ -36,6 +36,14 @@ def test_every_verb_has_a_demo(verb, tmp_path):
     assert (tmp_path / f"{verb}.html").stat().st_size < 2_000_000
 
 
+def test_the_report_is_opened_if_asked_for(monkeypatch, tmp_path):
+    opened = []
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    done = CliRunner().invoke(app, ["demo", "compare", "--open", "--folder", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert opened == [(tmp_path / "compare.html").as_uri()]
+
+
 def test_without_a_folder_the_report_goes_to_a_new_one(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     done = CliRunner().invoke(app, ["demo", "compare", "--json"])

@@ -31,5 +31,5 @@ def test_a_range_that_the_data_contradict_raises_an_alarm_by_name(votes, method)
         in alarm.proves
     )
     assert any(
-        "bounds by logic hold only if the range is right" in warning for warning in result.warnings
+        "bounds by logic hold if the range is right" in warning for warning in result.warnings
     )

@@ -393,7 +393,7 @@ def range_contradicted(label: str, ends: tuple[float, float], method: str, share
             f" is {rate_of(share.estimate, share.interval)}: the range is wrong, or what {method}"
             " assumes"
         ),
-        does_not_prove="which of the two is wrong, and bounds by logic hold only if the range is right",
+        does_not_prove="which of the two is wrong; bounds by logic hold if the range is right",
     )
 
 
