@@ -99,10 +99,10 @@ def pairwise_max_t(
         Gaussian draws.
     width
         Width of the range of scores, 1 for scores in [0, 1], or one for each pair. If above 0,
-        :math:`(c/z_{1-α/2})^2` pseudo-items, half of them at each end of the range of D, enter every
-        interval, so that
-        pairs that hardly ever differ do not get one of no width. With one pseudo-item, as for a
-        single pair, all intervals held in only .82 of the runs in the worst setting of
+        :math:`(c/z_{1-α/2})^2` pseudo-items, half of them at each end of the range of D, enter
+        every interval, so that pairs that hardly ever differ do not get one of no width. With one
+        pseudo-item, as for a single pair, all intervals held in only .82 of the runs in the worst
+        setting of
         ``docs/benchmarks/compare.md``, against .9995 with these.
 
     Examples
