@@ -13,7 +13,7 @@ import pytest
 
 from tallystick.serve.drift import _is_large, drift_step, is_seen, vote_columns, worked
 from tallystick.serve.jobs import Service
-from tallystick.serve.streams import StreamRecord, StreamSettings
+from tallystick.serve.streams import StreamRecord, StreamSettings, find_stream
 from tallystick.verbs.judge.windows import Windows
 from tests.serve.postgres import both
 from tests.serve.web import Clock, Web
@@ -105,7 +105,7 @@ def test_early_rows_of_a_window_do_not_get_longer_for_their_votes(
 
     def look(reader: object) -> tuple[dict[str, list[str | None]], bool, bool]:
         rows = [row for (row,) in reader.all("select id from rows order by id")]  # type: ignore[attr-defined]
-        found = vote_columns(reader, 1, rows[0], rows[-1])  # type: ignore[arg-type]
+        found = vote_columns(reader, find_stream(reader, "s"), rows[0], rows[-1])  # type: ignore[arg-type]
         return found, is_seen(reader, 1, rows[-1]), is_seen(reader, 1, rows[-1] + 1)  # type: ignore[arg-type]
 
     votes, last, beyond = service.read(look)

@@ -55,7 +55,7 @@ _RECORDS = "/v1/streams/{stream}/records"
 
 FILES = (
     *("ingest_write", "results", "export", "streams", "app", "drift", "alerts", "posted", "jobs"),
-    *("queue_turns", "pages.site", "pages.home", "pages.stream", "pages.label"),
+    *("queue", "queue_turns", "pages.site", "pages.home", "pages.stream", "pages.label"),
 )
 """Files that declare routes and jobs (`route`, `page`, `job`): a new one is one word here."""
 

@@ -311,10 +311,6 @@ class Store:
         """Move the log into the database where there is one; return the bytes it still has."""
         return 0
 
-    def size(self) -> int:
-        """Return the bytes on disk."""
-        raise NotImplementedError
-
     @contextmanager
     def read(self) -> Iterator[Reader]:
         """Return a reader that belongs to the calling thread until the block ends."""
@@ -501,11 +497,6 @@ class SqliteStore(Store):
             self._writer.execute("pragma wal_checkpoint(truncate)")
         log = self.path.with_name(self.path.name + "-wal")
         return log.stat().st_size if log.exists() else 0
-
-    def size(self) -> int:
-        """Return the bytes on disk."""
-        paths = [self.path.with_name(self.path.name + end) for end in ("", "-wal")]
-        return sum(path.stat().st_size for path in paths if path.exists())
 
 
 # PostgreSQL: several processes, one of which writes at a time.
@@ -764,12 +755,6 @@ class PostgresStore(Store):
     def address(self) -> str:
         """Return what `open_store` needs to open this store in another process."""
         return self._dsn
-
-    def size(self) -> int:
-        """Return the bytes on disk."""
-        with self.read() as reader:
-            found = reader.one("select pg_database_size(current_database())")
-        return int(found[0]) if found is not None else 0
 
 
 # The schema: numbered SQL files, one text for both engines, each in one transaction.

@@ -28,10 +28,16 @@ import msgspec
 from tallystick.results import count, percent
 from tallystick.serve.alerts import AlertNote, amend_alert, raise_alert
 from tallystick.serve.database import Reader, Transaction
-from tallystick.serve.ingest import CODES, unpack_codes
 from tallystick.serve.jobs import Held, job
 from tallystick.serve.routes import Incoming, Limit, Query, reads
-from tallystick.serve.streams import StreamRecord, find_stream, names_of, new_version
+from tallystick.serve.streams import (
+    CODES,
+    Codebook,
+    StreamRecord,
+    find_stream,
+    names_of,
+    new_version,
+)
 
 if TYPE_CHECKING:
     from tallystick.serve.jobs import Service
@@ -222,7 +228,7 @@ def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
         if window is None or window[2] is None or not is_seen(reader, stream.id, window[2]):
             return None
         shuffled = stream.settings.season is not None
-        votes = vote_columns(reader, stream.id, window[1], window[2], shuffled=shuffled)
+        votes = vote_columns(reader, stream, window[1], window[2], shuffled=shuffled)
         first = (
             f"select r.bucket from rows r where r.stream = ? and {reader.row_is('=', window[1])}"
         )
@@ -460,18 +466,13 @@ def is_seen(reader: Reader, stream: int, row: int) -> bool:
 
 
 def vote_columns(
-    reader: Reader, stream: int, start: int, end: int, *, shuffled: bool = False
+    reader: Reader, stream: StreamRecord, start: int, end: int, *, shuffled: bool = False
 ) -> dict[str, list[str | None]]:
     """Return the votes on the rows between two ids as the test may see them, by judge.
 
     Rows are in order of arrival, or *shuffled* by the hash of their names. Judges without a vote
     among them are left out.
     """
-    words = {
-        code: (name, label)
-        for code, _, kind, name, label in reader.labels(stream)
-        if kind == "vote"
-    }
     sql = "select pattern from seen where stream = ? and row_id between ? and ? order by row_id"
     if shuffled:
         sql = (
@@ -479,17 +480,13 @@ def vote_columns(
             f" and {reader.row_is('=', 's.row_id')} where s.stream = ? and s.row_id between ? and ?"
             f" order by r.u, r.id limit {_MOST_TESTED}"
         )
-    patterns = [ident for (ident,) in reader.all(sql, (stream, start, end))]
-    codes = {
-        ident: unpack_codes(bytes(packed)) for ident, packed in reader.by_id(CODES, set(patterns))
-    }
-    votes: dict[str, list[str | None]] = {}
-    for place, ident in enumerate(patterns):
-        for code in codes[ident]:
-            if code in words:
-                name, label = words[code]
-                votes.setdefault(name, [None] * len(patterns))[place] = label
-    return dict(sorted(votes.items()))
+    patterns = [ident for (ident,) in reader.all(sql, (stream.id, start, end))]
+    codes = dict(reader.by_id(CODES, set(patterns)))
+    book = Codebook(reader, stream)  # after the patterns: it must know all of their words
+    said = {ident: book.cells(bytes(packed))[0] for ident, packed in codes.items()}
+    columns = zip(*(said[ident] for ident in patterns), strict=True)
+    votes = dict(zip(book.columns["vote"], map(list, columns), strict=False))
+    return {name: held for name, held in sorted(votes.items()) if set(held) != {None}}
 
 
 # One window of the drift test, as a function of JSON types: any process may compute it.

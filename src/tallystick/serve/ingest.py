@@ -6,7 +6,6 @@ import codecs
 import hashlib
 import json
 import math
-import struct
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
@@ -18,11 +17,15 @@ from tallystick.serve.auth import Fix, HttpProblem, meant
 from tallystick.serve.database import Transaction
 from tallystick.serve.routes import misread
 from tallystick.serve.streams import (
+    CODES,
+    TRUTH,
     StreamRecord,
     is_doubtful,
     known_label,
     name_problem,
+    pack_codes,
     seconds_of,
+    unpack_codes,
 )
 from tallystick.table.words import is_gap, is_no_answer
 
@@ -254,12 +257,6 @@ def unpacked_body(kept: bytes) -> bytes:
 # undone, because a number that was rolled back was never given.
 
 
-TRUTH = "label"
-"""The column of the truth."""
-
-CODES = "select id, codes from pattern where id in ({})"
-"""The codes of patterns, for `Reader.by_id`."""
-
 NO_VOTE = 0
 """The code of a vote that says nothing: databases number labels from 1."""
 
@@ -282,20 +279,6 @@ def contradiction(column: str, value: Any, held: Any) -> Refused:
     """Return what is said of a value beside another that is kept."""
     way = f"{held!r} is kept here: send 'replace': true to change it"
     return Refused(409, Fix(way, column=column, value=str(value)))
-
-
-def pack_codes(codes: Sequence[int]) -> bytes:
-    """Write label codes as four bytes each."""
-    return struct.pack(f"<{len(codes)}I", *codes)
-
-
-def unpack_codes(packed: bytes) -> tuple[int, ...]:
-    """Read label codes.
-
-    >>> unpack_codes(pack_codes((3, 70_000)))
-    (3, 70000)
-    """
-    return struct.unpack(f"<{len(packed) // 4}I", packed)
 
 
 def word_of(value: str | int | bool) -> str:

@@ -15,7 +15,6 @@ from tallystick.serve.auth import MOST_FIXES, Fix, HttpProblem
 from tallystick.serve.database import KeptBatch, RowState, Transaction
 from tallystick.serve.ingest import (
     MOST_BODY,
-    TRUTH,
     Interned,
     Refused,
     VoteRecord,
@@ -26,7 +25,7 @@ from tallystick.serve.ingest import (
 )
 from tallystick.serve.jobs import Service
 from tallystick.serve.routes import Incoming, route
-from tallystick.serve.streams import StreamRecord, find_stream
+from tallystick.serve.streams import TRUTH, StreamRecord, find_stream
 from tallystick.serve.writer import Boundary, Together
 
 
