@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tallystick.serve.drift import _is_large, drift_step, is_seen, vote_columns, worked
+from tallystick.serve.drift import _is_large, drift_step, is_seen, vote_columns
 from tallystick.serve.jobs import Service
 from tallystick.serve.streams import StreamRecord, StreamSettings, find_stream
 from tallystick.verbs.judge.windows import Windows
@@ -36,7 +36,7 @@ def stepped(columns: dict[str, list[Any]], size: int) -> list[dict[str, Any]]:
         part = {name: held[start : start + size] for name, held in columns.items()}
         given = {"state": state, "columns": part, "alpha": 0.05, "key": "judge"}
         # Through JSON each time, as the database keeps it.
-        step = json.loads(worked(None, "s", json.loads(json.dumps(given))))
+        step = drift_step(json.loads(json.dumps(given)))
         state = step["state"]
         steps.append(step)
     return steps
@@ -123,7 +123,7 @@ def here(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compute in this process: starting a worker takes longer than the test."""
 
     def ask(work: str, stream: str, given: Any, **_: object) -> str:
-        return worked(None, stream, json.loads(json.dumps(given)))
+        return drift_step(json.loads(json.dumps(given)))
 
     monkeypatch.setattr(service.worker, "ask", ask)
 
@@ -181,12 +181,12 @@ def test_more_items_give_an_alarm_its_final_cause_and_raise_no_second_one(
     columns = votes(3000, change=1000)
     compute = service.worker.ask
 
-    def ask(*order: Any, **_: object) -> str:
+    def ask(*order: Any, **_: object) -> Any:
         """Let the naming, which confirms the cause here, find another one."""
-        step = json.loads(compute(*order))
+        step = compute(*order)
         for naming in step["namings"]:
             naming |= {"cause": "More than one thing changed", "likely": None}
-        return json.dumps(step)
+        return step
 
     monkeypatch.setattr(service.worker, "ask", ask)
     posted(web, {name: column[:2000] for name, column in columns.items()})  # type: ignore[misc]

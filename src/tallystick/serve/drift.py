@@ -21,14 +21,14 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from tallystick.results import count, percent
 from tallystick.serve.alerts import AlertNote, amend_alert, raise_alert
 from tallystick.serve.database import Reader, Transaction
-from tallystick.serve.jobs import Held, job
+from tallystick.serve.jobs import Held, Service, job
 from tallystick.serve.routes import Incoming, Limit, Query, reads
 from tallystick.serve.streams import (
     CODES,
@@ -38,9 +38,6 @@ from tallystick.serve.streams import (
     names_of,
     new_version,
 )
-
-if TYPE_CHECKING:
-    from tallystick.serve.jobs import Service
 
 ALPHA = 0.05
 _PATIENCE = 100.0
@@ -292,8 +289,9 @@ def _tested(
     key = f"{stream.name}:{stream.id}"
     given = {"state": state, "columns": votes, "alpha": ALPHA, "key": key, "season": season}
     given["missing"] = stream.settings.missing
-    asked = service.worker.ask("drift:worked", stream.name, given, patience=_PATIENCE)
-    step: dict[str, Any] = json.loads(asked)
+    step: dict[str, Any] = service.worker.ask(
+        "drift:worked", stream.name, given, patience=_PATIENCE
+    )
     step["restarted"] = bool(step.get("started")) and state is not None
     untold = {} if state is None or step["restarted"] else state.get("untold", {})
     step["state"] |= {"season": season, "untold": untold}
@@ -312,23 +310,9 @@ def _notes(
     if stream.settings.season:
         day = datetime.fromtimestamp(season_of(stream, bucket)[0] * 3600, UTC)
         where["from"] = f"{day:%Y-%m-%d}"
-    facts = [
-        (*_NOTICES[kind], text) for kind, text in step.get("notices") or () if kind in _NOTICES
-    ]
-    if step.get("restarted"):
-        text = "the judges or the size of windows changed: the drift test began anew"
-        facts.append(("panel", "that votes changed: the test needs 500 items to begin", text))
-    # A fact about one judge comes first: it names what the test only notices.
-    told: list[tuple[str, str, str, str, dict[str, Any]]] = [
-        (name, f"{stream.name}: {text}", text, limits, {}) for name, limits, text in facts
-    ]
-    told += [
-        ("change", _title(stream, {**where, **one}), one["proves"], one["does_not_prove"], one)
-        for one in step.get("alarms") or ()
-        if _is_large(stream, one, step["state"]["untold"])
-    ]
-    return [
-        AlertNote(
+
+    def note(name: str, what: str, proves: str, limits: str, more: Any) -> AlertNote:
+        return AlertNote(
             name=name,
             what=what,
             proves=proves,
@@ -337,8 +321,22 @@ def _notes(
             detail={**where, **more},
             muted=stream.settings.is_muted(now),
         )
-        for name, what, proves, limits, more in told
+
+    # A fact about one judge comes first: it names what the test only notices.
+    told = [
+        note(_NOTICES[kind][0], f"{stream.name}: {text}", text, _NOTICES[kind][1], {})
+        for kind, text in step.get("notices") or ()
+        if kind in _NOTICES
     ]
+    if step.get("restarted"):
+        text = "the judges or the size of windows changed: the drift test began anew"
+        limits = "that votes changed: the test needs 500 items to begin"
+        told.append(note("panel", f"{stream.name}: {text}", text, limits, {}))
+    for one in step.get("alarms") or ():
+        if _is_large(stream, one, step["state"]["untold"]):
+            what = _title(stream, {**where, **one})
+            told.append(note("change", what, one["proves"], one["does_not_prove"], one))
+    return told
 
 
 def _is_large(stream: StreamRecord, change: dict[str, Any], untold: dict[str, float]) -> bool:
@@ -495,9 +493,9 @@ def vote_columns(
 # command line on the same rows in the same order.
 
 
-def worked(store: Any, stream: str, given: dict[str, Any]) -> str:
-    """Do `drift_step` for the worker: as JSON, as it is kept. The store is not needed."""
-    return json.dumps(drift_step(given))
+def worked(store: Any, stream: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Do `drift_step` for the worker, which gives it a store that is not needed."""
+    return drift_step(given)
 
 
 def drift_step(given: dict[str, Any]) -> dict[str, Any]:

@@ -89,16 +89,6 @@ _EXAMPLES = {
     "show": '{"Question": "…", "Answer": "…"}',
     "replace": "true",
 }
-_ALSO = {
-    **dict.fromkeys(("truth", "gold", "human", "labels", "target"), "label"),
-    **dict.fromkeys(("id", "item_id", "key", "name"), "item"),
-    **dict.fromkeys(("vote", "judges", "judge", "verdict"), "votes"),
-    **dict.fromkeys(("grade", "score", "scores", "metrics"), "grades"),
-    **dict.fromkeys(("time", "timestamp", "date", "ts", "created_at"), "at"),
-    **dict.fromkeys(("model", "version", "app"), "system"),
-    **dict.fromkeys(("tags", "slices", "group", "segment", "metadata"), "slice"),
-    **dict.fromkeys(("text", "payload", "input", "output", "content"), "show"),
-}
 
 _ONE = msgspec.json.Decoder(VoteRecord)
 _ARRAY = msgspec.json.Decoder(list[VoteRecord])
@@ -185,8 +175,8 @@ def _records(body: bytes) -> list[VoteRecord]:
 
 
 def _fix(message: str, line: int | None) -> Fix:
-    place, way = misread(message, list(_EXAMPLES), examples=_EXAMPLES, also=_ALSO)
-    if place is not None and place.startswith("votes") and "got `float`" in message:
+    place, way = misread(message, list(_EXAMPLES), _EXAMPLES)
+    if (place or "").startswith("votes") and "got `float`" in message:
         way = "votes are words: send numbers as grades, or as text"
     return Fix(way, line=line, column=place)
 
@@ -434,21 +424,22 @@ class Interned:
         self, pattern: bytes, name: str, value: Any, replace: bool, kind: str = "vote"
     ) -> bytes:
         """Return *pattern* with a vote set: a register, and another value needs leave."""
+        key = (pattern, name, value.__class__, value)
+        known = None if replace else self.steps.get(key)
+        if known is not None:
+            return known
         code = self.code(name, value, kind)
-        if code == NO_VOTE:
-            return self.without(pattern, name) if replace else pattern
-        column, _ = self._meaning(code)
-        codes = list(unpack_codes(pattern))
-        for place, held in enumerate(codes):
-            other, said = self._meaning(held)
-            if other == column:
-                if held == code:
-                    return pattern
-                if not replace:
-                    raise contradiction(name, word_of(value), said)
-                codes[place] = code
-                return pack_codes(sorted(codes))
-        return pack_codes(sorted([*codes, code]))
+        if replace:
+            pattern = self.without(pattern, name)
+        if code != NO_VOTE:
+            column = self.columns[name][0]
+            codes = {self._meaning(held)[0]: held for held in unpack_codes(pattern)}
+            if codes.get(column, code) != code:
+                raise contradiction(name, word_of(value), self._meaning(codes[column])[1])
+            pattern = pack_codes(sorted({**codes, column: code}.values()))
+        if not replace:
+            self.steps[key] = pattern
+        return pattern
 
     def without(self, pattern: bytes, name: str) -> bytes:
         """Return *pattern* without the vote of a column."""
@@ -508,6 +499,10 @@ class Interned:
 
     def slice_step(self, slice_: int, given: Mapping[str, Any], replace: bool) -> int:
         """Return the slice of a row after a record named some of its columns."""
+        step = (slice_, *given.items())
+        known = None if replace else self.slice_steps.get(step)
+        if known is not None:
+            return known
         body = self._bodies.get(slice_)
         if body is None:
             kept = self._transaction.value("select body from slice where id = ?", (slice_,))
@@ -522,7 +517,10 @@ class Interned:
             if after.get(name, word) != word and not replace:
                 raise contradiction(name, word, after[name])
             after[name] = word
-        return self.slice(after)
+        found = self.slice(after)
+        if not replace:
+            self.slice_steps[step] = found
+        return found
 
 
 # The place of a row in any random draw: a keyed hash of its name, which nobody can foretell.

@@ -260,19 +260,18 @@ class Merge:
                 row.slice = first_slices[system]
 
             # Most records bring votes that were seen before after these: one look each, no call.
-            before, votes = row.pattern, record.votes
-            after: bytes | None = before
-            if votes and not record.replace:
+            before, votes = (row.pattern, row.slice, row.grades), record.votes
+            after: bytes | None = row.pattern
+            if record.replace or record.slice is not None or record.grades is not None:
+                after = None
+            elif votes:
                 for column, value in votes.items():
                     after = steps.get((after, column, value.__class__, value))
                     if after is None:
                         break
-            is_plain = record.slice is None and record.grades is None and not record.replace
-            if after is not None and is_plain:
-                is_changed = after != before
+            if after is not None:
                 row.pattern = after
             else:
-                slice_before, grades_before = row.slice, row.grades
                 try:
                     self._set(row, record)
                 except Refused as refused:
@@ -280,11 +279,6 @@ class Merge:
                     if len(self._wrong) >= MOST_FIXES:
                         return
                     continue
-                is_changed = (
-                    row.pattern != before
-                    or row.slice != slice_before
-                    or row.grades != grades_before
-                )
 
             if record.label is not None:
                 self._labels.append((row, record, source, number, place))
@@ -292,7 +286,7 @@ class Merge:
                 self._shows[row] = packed_body(msgspec.json.encode(record.show))
             if is_new:
                 outcomes[place] = NEW
-            elif is_changed:
+            elif before != (row.pattern, row.slice, row.grades):
                 outcomes[place] = CHANGED
                 row.touched = True
 
@@ -318,21 +312,9 @@ class Merge:
                 if replace:
                     row.pattern = interned.without(row.pattern, name)
                 continue
-            key = (row.pattern, name, value.__class__, value)
-            after = interned.steps.get(key)
-            if after is None or replace:
-                after = interned.step(row.pattern, name, value, replace)
-                if not replace:
-                    interned.steps[key] = after
-            row.pattern = after
+            row.pattern = interned.step(row.pattern, name, value, replace)
         if record.slice:
-            step = (row.slice, *record.slice.items())
-            after_slice = interned.slice_steps.get(step)
-            if after_slice is None or replace:
-                after_slice = interned.slice_step(row.slice, record.slice, replace)
-                if not replace:
-                    interned.slice_steps[step] = after_slice
-            row.slice = after_slice
+            row.slice = interned.slice_step(row.slice, record.slice, replace)
         if record.grades:
             row.grades = self._graded(row.grades, record)
 

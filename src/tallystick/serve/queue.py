@@ -27,7 +27,7 @@ from tallystick.errors import InputError
 from tallystick.serve.auth import Span, span_of
 from tallystick.serve.database import Reader, Store, Transaction
 from tallystick.serve.jobs import Service
-from tallystick.serve.routes import Incoming, reads, route
+from tallystick.serve.routes import Incoming, route
 from tallystick.serve.streams import Codebook, Share, StreamRecord, find_stream, new_version
 
 if TYPE_CHECKING:
@@ -294,12 +294,6 @@ class FrameBody(msgspec.Struct):
     skipped: int = 0
 
 
-class FrameList(msgspec.Struct):
-    """The draws of a stream."""
-
-    frames: list[FrameBody]
-
-
 @route(
     "POST", "/v1/streams/{stream}/frames", "admin", body=FrameOrder, answer=FrameBody, status=201
 )
@@ -374,9 +368,3 @@ def frames_of(reader: Reader, stream: StreamRecord) -> list[FrameBody]:
         counts: dict[str, Any] = states.get(row[0], {})
         bodies.append(FrameBody(*(*row, strata), **counts))
     return bodies
-
-
-@reads("/v1/streams/{stream}/frames", "read", answer=FrameList)
-def get_frames(reader: Reader, incoming: Incoming) -> FrameList:
-    """List the draws of a stream."""
-    return FrameList(frames_of(reader, find_stream(reader, incoming.path["stream"])))
