@@ -238,7 +238,7 @@ def test_one_internal_address_among_public_ones_is_enough_to_refuse() -> None:
 @pytest.mark.parametrize(
     ("url", "why"),
     [
-        ("http://hooks.example/", "without encryption"),
+        ("http://hooks.example/", "not an https address"),
         ("ftp://hooks.example/", "not an https address"),
         ("https:///x", "not an https address"),
         ("https://user:pass@hooks.example/", "password"),

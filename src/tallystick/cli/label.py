@@ -15,7 +15,7 @@ import click
 from tallystick.cli.app import working
 from tallystick.cli.deliver import Delivery, deliver, tell
 from tallystick.cli.verb import Verb, options, sorted_options, table_options
-from tallystick.errors import InputError, MissingExtra
+from tallystick.errors import InputError
 from tallystick.registry import ENTRIES
 from tallystick.table import Question, option, options_of, with_reading
 
@@ -231,10 +231,7 @@ def _terminal(work: Work, reader: str, size: int | None) -> None:
 
 
 def _page(work: Work) -> None:
-    try:
-        from tallystick.serve.pages.label import serve_labels
-    except ImportError as error:  # --terminal and --next need no extra
-        raise MissingExtra(error.name or "starlette", "serve") from error
+    from tallystick.serve import serve_labels
 
     serve_labels(
         work,

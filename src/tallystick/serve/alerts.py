@@ -384,10 +384,9 @@ def target_of(
     listed = host in {one.lower() for one in allow}
     way = f"list the host if that is meant (tallystick serve --allow-host {host})"
     # A password would be stored and shown.
-    if parts.scheme not in ("https", "http") or not host or parts.username or parts.password:
-        raise InputError(f"{url[:200]!r} is not an https address without a password")
-    if parts.scheme == "http" and not listed:
-        raise InputError(f"{host} would be called without encryption: use https, or {way}")
+    known = parts.scheme == "https" or (parts.scheme == "http" and listed)
+    if not known or not host or parts.username or parts.password:
+        raise InputError(f"{url[:200]!r} is not an https address without a password: {way}")
     try:
         found = resolve(host, parts.port or 443, type=socket.SOCK_STREAM)
     except (ValueError, OSError) as error:

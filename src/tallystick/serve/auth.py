@@ -165,6 +165,8 @@ _FORWARDED = (
 )
 """How the headers begin that proxies add."""
 
+AWAY = "the database cannot be reached: ask again later"
+
 _NO_KEY = "this is not 'Bearer ts_…' with a key that is known, or it expired or was revoked"
 
 _FRESH = 2.0
@@ -486,6 +488,12 @@ class HttpProblem(Exception):
             detail=self.detail,
             errors=self.errors,
         )
+
+
+def wrong_lines(fixes: Sequence[Fix], *, status: int = 422) -> HttpProblem:
+    """Return the refusal of a batch: nothing of it is kept."""
+    detail = f"{len(fixes)} lines cannot be used; nothing was kept"
+    return HttpProblem(status, detail, *fixes)
 
 
 # Which rows a question is about: a window of time or of rows, and slices.

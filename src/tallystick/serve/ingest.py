@@ -13,12 +13,13 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from tallystick.serve.auth import Fix, HttpProblem, meant
+from tallystick.serve.auth import Fix, HttpProblem, meant, wrong_lines
 from tallystick.serve.database import Transaction
 from tallystick.serve.routes import misread
 from tallystick.serve.streams import (
     CODES,
     TRUTH,
+    WHEN,
     StreamRecord,
     is_doubtful,
     known_label,
@@ -130,7 +131,7 @@ def parse(body: bytes, *, now: float) -> list[VoteRecord]:
         ):
             wrong += _wrong(record, line, latest)
     if wrong:
-        raise HttpProblem(422, f"{len(wrong)} things cannot be used; nothing was kept", *wrong)
+        raise wrong_lines(wrong)
     return records
 
 
@@ -141,9 +142,8 @@ def _check_lines(records: list[VoteRecord]) -> None:
         if size > _MOST_LINE:
             size -= len(msgspec.json.encode(record.show))
         if size > _MOST_LINE:
-            way = f"a line may have {_MOST_LINE:,} bytes without show"
-            detail = f"line {line} has {size:,} bytes without show; nothing was kept"
-            raise HttpProblem(413, detail, Fix(way, line=line))
+            way = f"send at most {_MOST_LINE:,} bytes without show"
+            raise wrong_lines([Fix(way, line=line)], status=413)
 
 
 def _records(body: bytes) -> list[VoteRecord]:
@@ -170,8 +170,7 @@ def _records(body: bytes) -> list[VoteRecord]:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             status = 400
             wrong.append(Fix(f"this line is not JSON: {error}", line=number))
-    detail = f"{len(wrong)} lines cannot be read; nothing was kept"
-    raise HttpProblem(status, detail, *(wrong or [Fix("the body is not NDJSON")]))
+    raise wrong_lines(wrong or [Fix("the body is not NDJSON")], status=status)
 
 
 def _fix(message: str, line: int | None) -> Fix:
@@ -179,6 +178,10 @@ def _fix(message: str, line: int | None) -> Fix:
     if (place or "").startswith("votes") and "got `float`" in message:
         way = "votes are words: send numbers as grades, or as text"
     return Fix(way, line=line, column=place)
+
+
+def _at_most(size: int) -> str:
+    return f"use 1 to {size:,} bytes"
 
 
 def _wrong(record: VoteRecord, line: int, latest: float) -> list[Fix]:
@@ -189,14 +192,13 @@ def _wrong(record: VoteRecord, line: int, latest: float) -> list[Fix]:
     except ValueError:
         when = math.inf
     shown = 0 if record.show is None else len(msgspec.json.encode(record.show))
-    long = f"use at most {_MOST_NAME} bytes"
+    long = _at_most(_MOST_NAME)
     checks = (
-        ("item", len(item.encode()) > _MOST_NAME, long),
-        ("item", not item.strip(), "name the item: it is blank"),
+        ("item", not item.strip() or len(item.encode()) > _MOST_NAME, long),
         ("system", len(record.system.encode()) > _MOST_NAME, long),
-        ("at", not -1e11 < when < 1e12, "write seconds since 1970, or 2026-07-31T12:00:00Z"),
+        ("at", not -1e11 < when < 1e12, WHEN),
         ("at", latest < when < 1e12, "this is more than a day ahead: check the sender's clock"),
-        ("show", shown > _MOST_SHOW, f"use at most {_MOST_SHOW:,} bytes"),
+        ("show", shown > _MOST_SHOW, _at_most(_MOST_SHOW)),
         ("label.by", label is not None and len(label.by.encode()) > _MOST_NAME, long),
         (
             "label",
@@ -251,8 +253,8 @@ NO_VOTE = 0
 """The code of a vote that says nothing: databases number labels from 1."""
 
 MOST_COLUMNS = 256
+_NO_ANSWER = "this means that there is no answer: leave it out"
 MOST_LABELS = 64
-_MOST_TEXT = 256
 _MOST_KEPT = 100_000
 
 
@@ -374,8 +376,7 @@ class Interned:
         """Return a true label as the stream spells it; refuse what is none."""
         code = self.code(TRUTH, value, "label")
         if code == NO_VOTE:
-            way = "this means that there is no label: leave it out"
-            raise Refused(422, Fix(way, column=TRUTH, value=word_of(value)))
+            raise Refused(422, Fix(_NO_ANSWER, column=TRUTH, value=word_of(value)))
         return self._meaning(code)[1]
 
     def _new_label(self, name: str, word: str) -> int:
@@ -385,10 +386,9 @@ class Interned:
         # Another process may have brought it, or another spelling of it.
         self._load_labels()
         if not word:
-            raise Refused(422, Fix("a blank is not a vote: leave it out", column=name))
-        if len(word.encode()) > _MOST_TEXT:
-            way = "a label has at most 256 bytes: texts are not votes"
-            raise Refused(422, Fix(way, column=name, value=word[:64]))
+            raise Refused(422, Fix(_NO_ANSWER, column=name))
+        if len(word.encode()) > _MOST_NAME:
+            raise Refused(422, Fix(_at_most(_MOST_NAME), column=name, value=word[:64]))
 
         # A column spells each label in one way: the first that came, or the declared one.
         twin = known_label(word, labels) or known_label(word, declared)
@@ -511,9 +511,8 @@ class Interned:
         for name, value in given.items():
             self.column(name, "slice")
             word = word_of(value)
-            if not word or len(word.encode()) > _MOST_TEXT:
-                way = "a slice has 1 to 256 bytes: leave it out where there is none"
-                raise Refused(422, Fix(way, column=name, value=word[:64]))
+            if not word or len(word.encode()) > _MOST_NAME:
+                raise Refused(422, Fix(_at_most(_MOST_NAME), column=name, value=word[:64]))
             if after.get(name, word) != word and not replace:
                 raise contradiction(name, word, after[name])
             after[name] = word

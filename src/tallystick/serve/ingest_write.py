@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from tallystick.serve.auth import MOST_FIXES, Fix, HttpProblem
+from tallystick.serve.auth import MOST_FIXES, Fix, HttpProblem, wrong_lines
 from tallystick.serve.database import KeptBatch, RowState, Transaction
 from tallystick.serve.ingest import (
     MOST_BODY,
@@ -293,9 +293,7 @@ class Merge:
     def check(self) -> None:
         """Refuse everything if a line was refused."""
         if self._wrong:
-            what = "contradict what is kept" if self._status == 409 else "cannot be used"
-            detail = f"{len(self._wrong)} lines {what}; nothing was kept"
-            raise HttpProblem(self._status, detail, *self._wrong)
+            raise wrong_lines(self._wrong, status=self._status)
 
     def _refuse(self, refused: Refused, line: int) -> None:
         """Note what is wrong with a line; a contradiction outranks a bad value."""

@@ -19,7 +19,16 @@ from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
 from tallystick.errors import TallystickError
-from tallystick.serve.auth import NOBODY, Fix, HttpProblem, Principal, allow, check_origin, meant
+from tallystick.serve.auth import (
+    AWAY,
+    NOBODY,
+    Fix,
+    HttpProblem,
+    Principal,
+    allow,
+    check_origin,
+    meant,
+)
 from tallystick.serve.writer import Boundary
 
 if TYPE_CHECKING:
@@ -256,10 +265,7 @@ def _failed(service: Service, route: Route, error: Exception) -> Response:
         return Response(status_code=499)
     if isinstance(error, service.store.away):
         _LOG.warning("%s %s: the database is away: %s", route.method, route.path, error)
-        problem = HttpProblem(
-            503, "the database cannot be reached: ask again later", Retry_After="2"
-        )
-        return _refused(route, problem)
+        return _refused(route, HttpProblem(503, AWAY, Retry_After="2"))
     _LOG.error("%s %s failed", route.method, route.path, exc_info=error)
     return _refused(route, HttpProblem(500, "the service made an error; its log has the trace"))
 

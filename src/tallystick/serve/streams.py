@@ -21,6 +21,7 @@ from tallystick.serve.routes import Incoming, reads, writes
 from tallystick.table import spelling
 
 Scale = tuple[float, float]
+WHEN = "write seconds since 1970, or 2026-07-31T12:00:00Z"
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -305,7 +306,7 @@ def check_settings(settings: StreamSettings) -> None:
     try:
         seconds_of(settings.mute_until or 0.0)
     except ValueError:
-        wrong.append(("mute_until", "write 2026-07-31T12:00:00Z, or seconds since 1970"))
+        wrong.append(("mute_until", WHEN))
     if positive is not None and labels and positive not in labels:
         wrong.append(("positive", f"use one of {', '.join(labels)}"))
     if wrong:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import TallystickError
-from tallystick.serve.auth import Fix, HttpProblem
+from tallystick.serve.auth import AWAY, Fix, HttpProblem
 from tallystick.serve.writer import Boundary
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ def perform(store: Store, work: str, stream: str, *given: Any) -> WorkerAnswer:
     if isinstance(error, TallystickError):
         return WorkerAnswer(status=422, detail=str(error))
     if isinstance(error, store.away):
-        return WorkerAnswer(status=503, detail="the database cannot be reached: ask again later")
+        return WorkerAnswer(status=503, detail=AWAY)
     _LOG.error("the worker failed at %s", work, exc_info=error)
     return WorkerAnswer(status=500, detail=f"the worker made an error: {type(error).__name__}")
 
