@@ -47,9 +47,7 @@ class ShiftQuestion(ClientQuestion):
     It is all that decides a run besides the data and the API.
     """
 
-    scale: tuple[float, float] | None = option(
-        None, "The answers are grades from LO to HI, whose mean may change.", metavar="LO,HI"
-    )
+    scale: tuple[float, float] | None = option(None, "Answers are grades.", metavar="LO,HI")
     old_draws: tuple[str, ...] = option(
         (), "More answers of the same old version to each item; repeat, or use commas."
     )
