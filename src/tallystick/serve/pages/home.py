@@ -98,7 +98,8 @@ async def _verdicts(
     def fill() -> None:
         for stream, line in zip(streams, lines, strict=True):
             try:
-                known[stream.name] = _short(ask_view(service, stream, line["verb"]))
+                shown = ask_view(service, stream, line["verb"])
+                known[stream.name] = " ".join(filter(None, (shown["answer"], shown["open"])))
             except HttpProblem as problem:
                 known[stream.name] = problem.detail
 
@@ -108,12 +109,6 @@ async def _verdicts(
     await asyncio.wait([asked], timeout=PATIENCE)
     for line in lines:
         line["verdict"] = known.get(line["name"], "…")
-
-
-def _short(shown: dict[str, Any]) -> str:
-    """Return an answer with what it leaves open."""
-    notes = "Read its notes first." if shown["warnings"] else ""
-    return " ".join(part for part in (shown["answer"], shown["open"], notes) if part)
 
 
 # Alarms: what each proves, what it does not, who has seen it, and where it was sent.

@@ -94,7 +94,6 @@ async def _page(incoming: Incoming, problem: str = "", status: int = 200) -> Res
     if turn is not None and not cells:  # the item's own name only where there is nothing else
         to_read = "Nothing was sent with this item. Look it up by its name, or skip it."
         cells = {"Item": turn.item, "To read": to_read}
-    buys = "The last one completes this draw." if at.left == 1 else f"{at.left} complete this draw."
     shown = {
         **_NOTHING,
         "asking": turn is not None,
@@ -110,7 +109,7 @@ async def _page(incoming: Incoming, problem: str = "", status: int = 200) -> Res
         "last": at.last,
         "problem": problem,
         "closing": "There is nothing for you to read now.",
-        "buys": buys if at.left else "",
+        "buys": f"{at.left} to complete this draw." if at.left else "",
         "home": f"/streams/{name}" if may(who, "read") else "/label",
         "blindness": blindness(telling),
     }

@@ -296,7 +296,6 @@ def _labels_line(labels: int, known: Chances, draw: str) -> str:
         (len(known.waiting), "more count as soon as the rows before them are read"),
         (len(known.apart), "from before the draw stand for their own rows only"),
         (len(known.undrawn), "that nobody drew are not counted"),
-        (known.skipped, "were skipped"),
     ]
     rest = "".join(f" {count(n)} {words}." for n, words in parts if n)
     return f"{count(len(known.drawn))} drawn by the queue.{rest}"
