@@ -421,6 +421,10 @@ def is_postgres(address: str | Path) -> bool:
     return str(address).startswith(("postgresql://", "postgres://"))
 
 
+def _damaged(place: Any, why: Any) -> FileError:
+    return FileError(f"{place} is damaged, or no database of Tallystick ({why})")
+
+
 # SQLite with a write-ahead log: one writer, readers of their own.
 
 
@@ -451,10 +455,7 @@ class SqliteStore(Store):
                 f"{self.path} cannot be opened ({error}): give a folder that can be written"
             ) from error
         except sqlite3.DatabaseError as error:
-            raise FileError(
-                f"{self.path} is damaged ({error}): go back to a copy that 'tallystick serve check'"
-                " can read"
-            ) from error
+            raise _damaged(self.path, error) from error
 
     def _opened(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -860,7 +861,7 @@ def open_kept(address: str | Path) -> Store:
         with store.read() as reader:
             whole = [("ok",)] if path is None else reader.all("pragma quick_check(3)")
             if whole != [("ok",)]:
-                raise FileError(f"{path} is damaged ({whole[0][0]}): go back to another copy")
+                raise _damaged(path, whole[0][0])
             steps = pending(store.engine, version_of(reader))
         if steps:
             raise FormatError(
@@ -869,7 +870,7 @@ def open_kept(address: str | Path) -> Store:
             )
     except store.errors as error:
         store.close()
-        raise FileError(f"{name} is damaged, or no database of Tallystick: {error}") from error
+        raise _damaged(name, error) from error
     except (FileError, FormatError):
         store.close()
         raise

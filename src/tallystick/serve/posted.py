@@ -1,8 +1,7 @@
 """Results that cron or CI posted: what ``tallystick shift … --post STREAM`` said last night.
 
-A result is the command line's own JSON. The stream's page shows the last ones, and one that says
-that an API changed is an alarm, once: until a later result about the same says that it is as it
-was.
+A result is the command line's own JSON. The stream's page shows the last ones. One that says that
+an API changed is an alarm, until a later one says that it is as it was.
 """
 
 from __future__ import annotations

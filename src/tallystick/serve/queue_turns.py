@@ -1,8 +1,7 @@
 """One person's turn: take an item, answer it, skip it, or take the last answer back.
 
-What is shown is blind: `Turn` has exactly these fields, none of which depends on a vote, a label, a
-stratum or another reader. A draw is leased to one person at a time, so two people never read the
-same one at once; after a lease has ended, the draw goes to whoever asks next.
+What is shown is blind: no field of `Turn` depends on a vote, a label, a stratum or another reader.
+A draw is leased to one person at a time; after that it goes to whoever asks next.
 """
 
 from __future__ import annotations
