@@ -60,7 +60,7 @@ REFUSED: list[tuple[Any, ...]] = [
     (f"POST {RECORDS}", b'{"item": "a", "extra": 1}', 422, None, "1 lines"),
     (f"POST {RECORDS}", b'{"item": "a", "label": {"value": null}}', 422, "label", "cannot be used"),
     (f"POST {RECORDS}", b'{"item": "a", "votes": {"gpt": "%s"}}' % (b"x" * 70_000), 413, None,
-     "without show"),
+     "1 lines", "without show"),
     line({"item": "a", "truth": "x"}, None, "'truth'", "There are item,", "slice, show"),
     line({"item": "a", "vots": {}}, None, "did you mean 'votes'"),
     line({"item": "a", "label": "yes"}, "label", "Expected object | null", '{"value": "pass"'),
