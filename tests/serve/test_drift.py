@@ -204,21 +204,6 @@ def test_more_items_give_an_alarm_its_final_cause_and_raise_no_second_one(
 
 
 @pytest.mark.usefixtures("here")
-def test_late_votes_never_change_what_the_test_saw(
-    service: Service, web: Web, clock: Clock
-) -> None:
-    made(web)
-    columns = votes(1000)
-    late = {"bob": columns.pop("bob")}
-    posted(web, columns)  # type: ignore[arg-type]
-    settle(service, clock)
-    before = web.get("/v1/streams/s/windows").json()["windows"]
-    posted(web, late)  # type: ignore[arg-type]
-    settle(service, clock)
-    assert web.get("/v1/streams/s/windows").json()["windows"] == before
-
-
-@pytest.mark.usefixtures("here")
 def test_a_silent_judge_and_a_new_spelling_are_told(
     service: Service, web: Web, clock: Clock
 ) -> None:
