@@ -321,7 +321,7 @@ def _certain(
 
 
 def accuracy_intervals(
-    right: npt.ArrayLike, n: int, *, alpha: float, certified: bool = False
+    right: npt.ArrayLike, n: npt.ArrayLike, *, alpha: float, certified: bool = False
 ) -> Intervals:
     """Bound accuracies on new items from counts: the rule of few labels, every item labelled.
 
