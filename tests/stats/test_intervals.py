@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import comb, ndtr
-from scipy.stats import norm, t
+from scipy.stats import t
 
 from tallystick._rng import as_rng
 from tallystick.results import Interval

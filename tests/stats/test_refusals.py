@@ -136,10 +136,9 @@ REFUSED = [
     (lambda: item_values([1], [4], k=0), "k must be"),
     (lambda: sequential_items(0.2, 0.1), "lean must be"),
     (lambda: sign_stopping(1.5, 10), "lean must be"),
-    (lambda: power.paired_items(0.2, 0.1), "at most the disagreement"),
-    (lambda: power.paired_items(0.0, 0.1), "difference must be above 0"),
-    (lambda: power.paired_items(0.1, 0.1, power=1.0), "power"),
-    (lambda: power.unpaired_items(0.2, 0.95), r"mean \+ difference/2"),
+    (lambda: power.leaderboard_items(0.2, 2, 0.1), "at most the disagreement"),
+    (lambda: power.leaderboard_items(0.0, 2, 0.1), "difference must be above 0"),
+    (lambda: power.leaderboard_items(0.1, 2, 0.1, power=1.0), "power"),
     # Votes and streams.
     (lambda: as_ratings([[0], [1]]), "at least two raters"),
     (lambda: as_ratings([[0.5, 1.0]]), "whole numbers"),
