@@ -88,8 +88,8 @@ def adverse_ratio(
     n, k, x = _checked(sizes, labelled, hits)
     (found,) = adverse_ratios(n, k, x, measure=measure, alpha=alpha)
     # Without the consensus there is one cell with h = c and one without.
-    two = (part.reshape(1, 2, 2).sum(axis=2) for part in (n, k, x))
-    _, low, high, _ = _finished(*two, PREDICTED[::2], measure, alpha)
+    n, k, x = (part.reshape(1, 2, 2).sum(axis=2) for part in (n, k, x))
+    _, low, high, _ = _finished(n, k, x, PREDICTED[::2], measure, alpha)
     width = found.interval.width
     ratio = float(high[0] - low[0]) / width if width > 0 else 1.0
     return replace(found, worth=float(k.sum()) * ratio**2)

@@ -157,7 +157,7 @@ def whole(least: int, **values: npt.ArrayLike) -> None:
     """
 
     def fits(x: Floats) -> npt.NDArray[np.bool_]:
-        return np.isfinite(x) & (x >= least) & (x == np.floor(x))
+        return np.asarray(np.isfinite(x) & (x >= least) & (x == np.floor(x)))
 
     _require(values, fits, f"a whole number of at least {least}")
 

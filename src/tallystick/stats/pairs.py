@@ -330,7 +330,7 @@ def accuracy_intervals(
     >>> print(accuracy_intervals([27], 30, alpha=0.05)[0])
     [0.744, 0.977] (95%, approximate)
     """
-    right = np.asarray(right, dtype=float)
+    right, n = np.asarray(right, dtype=float), np.asarray(n, dtype=float)
     if certified:
         return clopper_pearson(right, n, alpha=alpha)
     counts = np.stack([right, n - right], axis=1).ravel()
