@@ -119,7 +119,8 @@ def label_scores(
     # Rates by label count items.
     if panel.weight is None:
         logic = Logic.of(panel, check_ranges(prevalence, panel))
-        rates = _rates(panel, _chosen(panel, posterior), alpha, whom)
+        cells = label_cells(panel, _chosen(panel, posterior))
+        rates = [recalls(*cell, alpha=alpha, population=whom) for cell in cells]
         scores = _with_rates(scores, panel, rates, (logic, shares))
     scores = [with_answers(one, panel, j) for j, one in enumerate(scores)]
 
@@ -198,15 +199,6 @@ def _chosen(panel: Panel, posterior: Floats | None) -> Ints:
     voted_for = np.full(panel.votes.patterns, -1)
     voted_for[panel.blind.place] = posterior.argmax(axis=1)
     return np.asarray(voted_for[panel.place])
-
-
-def _rates(
-    panel: Panel, chosen: Ints, alpha: float, population: Population
-) -> list[list[RatioEstimate]]:
-    """Return the share of right votes on each label, judge by judge."""
-    return [
-        recalls(*cells, alpha=alpha, population=population) for cells in label_cells(panel, chosen)
-    ]
 
 
 def label_cells(panel: Panel, chosen: Ints) -> list[tuple[Ints, Ints, Ints]]:
