@@ -172,8 +172,8 @@ def post_seen(transaction: Transaction, incoming: Incoming) -> AlertBody:
     return _body(row)
 
 
-# The webhook: every alarm goes to one address of the team's, signed, and is tried again until it
-# arrives.
+# The webhook: every alarm goes to one address of the team's, signed, and is
+# tried again until it arrives.
 
 
 WAITS = (60.0, 600.0, 3_600.0, 21_600.0, 57_600.0)
@@ -339,10 +339,11 @@ def test_webhook(transaction: Transaction, incoming: Incoming) -> DeliveryBody:
 
 # Calls that leave the service: to whom they may go, and how.
 #
-# A name is resolved once and the connection goes to that very address: asking DNS a second time
-# would let its owner answer the check with a public address and the call with a private one.
-# Nothing is followed, nothing of the answer is read but its status, and private addresses are
-# refused unless the operator listed the host.
+# A name is resolved once and the connection goes to that very address: asking
+# DNS a second time would let its owner answer the check with a public address
+# and the call with a private one. Nothing is followed, nothing of the answer
+# is read but its status, and private addresses are refused unless the
+# operator listed the host.
 
 
 SECONDS = 10.0

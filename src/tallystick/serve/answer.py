@@ -334,8 +334,8 @@ def arrow_rows(book: StreamBook) -> Any:
     return pa.Table.from_batches(batches, schema=schema)
 
 
-# What the worker makes: results as JSON and tallies, which begin with the version of the stream,
-# and Parquet files.
+# What the worker makes: results as JSON and tallies, which begin with the
+# version of the stream, and Parquet files.
 
 
 def result(

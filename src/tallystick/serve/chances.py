@@ -243,11 +243,13 @@ def _labelled(reader: Reader, stream: StreamRecord) -> dict[int, LabelledRow]:
     return found
 
 
-# What the way in which labels were chosen leaves open, said with every result of a stream.
+# What the way in which labels were chosen leaves open, said with every result
+# of a stream.
 #
-# The command line sees rows and cannot know who chose them. The service knows: which labels it drew
-# itself, which rows came after the draw, which draws people skipped or disagree on, and which
-# labels somebody gave to rows of their own choice. Each of these is an assumption, and is named.
+# The command line sees rows and cannot know who chose them. The service
+# knows: which labels it drew itself, which rows came after the draw, which
+# draws people skipped or disagree on, and which labels somebody gave to rows
+# of their own choice. Each of these is an assumption, and is named.
 
 
 @dataclass(frozen=True, kw_only=True)

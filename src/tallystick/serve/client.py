@@ -1,11 +1,12 @@
 """``serve.Client``: post records from a program, and lose none.
 
-Records are gathered into batches. A batch is written to the spool file before it is sent, with a
-key of its own, and sent as the very same bytes until the service answers: whatever fails in
-between, it counts once.
+Records are gathered into batches. A batch is written to the spool file before
+it is sent, with a key of its own, and sent as the very same bytes until the
+service answers: whatever fails in between, it counts once.
 
-The service keeps a batch whole or not at all. Where it refuses one because of some lines, those are
-put aside with the reason, and the others are sent again as a batch of their own.
+The service keeps a batch whole or not at all. Where it refuses one because of
+some lines, those are put aside with the reason, and the others are sent again
+as a batch of their own.
 """
 
 from __future__ import annotations
@@ -325,7 +326,8 @@ def _read_spool(path: Path | None) -> list[tuple[str, bytes]]:
     return found
 
 
-# ``tallystick serve check``: replay = rows, recount = tally, and nothing without an owner.
+# ``tallystick serve check``: replay = rows, recount = tally, and nothing
+# without an owner.
 
 
 _MOST_SHOWN = 5

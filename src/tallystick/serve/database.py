@@ -1,12 +1,14 @@
 """Where the service keeps what it was told: SQLite in a folder, or PostgreSQL.
 
-SQL is written once, with ``?`` for parameters. What differs between the engines, because one of
-them would be slow or wrong with the other's way, stands here and nowhere else: `SqliteStore` and
-`PostgresStore` with their transactions.
+SQL is written once, with ``?`` for parameters. What differs between the
+engines, because one of them would be slow or wrong with the other's way,
+stands here and nowhere else: `SqliteStore` and `PostgresStore` with their
+transactions.
 
-Statements are never prepared by PostgreSQL: after five uses psycopg would keep a generic plan that
-was made while the tables were small, and a look-up of a thousand names then scans them. Arrays are
-joined with ``unnest`` for the same reason (measured: 1.6 µs a record against 80).
+Statements are never prepared by PostgreSQL: after five uses psycopg would
+keep a generic plan that was made while the tables were small, and a look-up
+of a thousand names then scans them. Arrays are joined with ``unnest`` for the
+same reason (measured: 1.6 µs a record against 80).
 """
 
 from __future__ import annotations
@@ -62,7 +64,8 @@ _MOST_IDLE = 30_000
 """Milliseconds after which a process that stopped while it held such a lock loses it."""
 
 
-# What both engines can do: short reads, and transactions that one writer runs.
+# What both engines can do: short reads, and transactions that one writer
+# runs.
 
 
 class Reader:
@@ -758,7 +761,8 @@ class PostgresStore(Store):
         return self._dsn
 
 
-# The schema: numbered SQL files, one text for both engines, each in one transaction.
+# The schema: numbered SQL files, one text for both engines, each in one
+# transaction.
 
 
 FILES = Path(__file__).parent / "schema"
@@ -835,7 +839,8 @@ def pending(engine: str, version: int) -> list[Migration]:
     return [one for one in steps if one.version > version]
 
 
-# Open a store that is there, and make or change nothing: for a check of a copy.
+# Open a store that is there, and make or change nothing: for a check of a
+# copy.
 
 
 def open_kept(address: str | Path) -> Store:

@@ -1,17 +1,19 @@
 """The drift test: once per window, when its rows have come and the settle time of each is over.
 
-A window is the next N rows by arrival, or a whole day or week of a stream with a season. The test
-sees the votes that came within the settle time of their row; late votes and labels change results,
-never that test. The bound on false alarms is `judge`'s: at most 5% of quiet streams raise one in
-10,000 items.
+A window is the next N rows by arrival, or a whole day or week of a stream
+with a season. The test sees the votes that came within the settle time of
+their row; late votes and labels change results, never that test. The bound on
+false alarms is `judge`'s: at most 5% of quiet streams raise one in 10,000
+items.
 
-**Seasons.** The bound holds while the blocks of the test are exchangeable. Where votes follow the
-time of the day, blocks of 25 rows in a row are not, but days are. So a day's rows pass the test in
-a random order, and days are compared with days when they are over.
+**Seasons.** The bound holds while the blocks of the test are exchangeable.
+Where votes follow the time of the day, blocks of 25 rows in a row are not,
+but days are. So a day's rows pass the test in a random order, and days are
+compared with days when they are over.
 
-**One event, one alarm.** After an alarm the test begins anew behind the change. What it finds
-within the next `_SAME_EVENT` rows is taken for the same event: it is added to the alarm and not
-sent again.
+**One event, one alarm.** After an alarm the test begins anew behind the
+change. What it finds within the next `_SAME_EVENT` rows is taken for the same
+event: it is added to the alarm and not sent again.
 """
 
 from __future__ import annotations
@@ -404,11 +406,13 @@ def _rename(
         return
 
 
-# What the drift test may see of a row: the votes that came within its own settle time.
+# What the drift test may see of a row: the votes that came within its own
+# settle time.
 #
-# Every row gets the same time, counted from its own arrival. Read when the window closes, its first
-# rows would have had hours for their late votes and the last ones minutes: false alarms rise from
-# .05 to 1.5 per 10,000 items on quiet days.
+# Every row gets the same time, counted from its own arrival. Read when the
+# window closes, its first rows would have had hours for their late votes and
+# the last ones minutes: false alarms rise from .05 to 1.5 per 10,000 items on
+# quiet days.
 
 
 _MOST = 10_000
@@ -485,10 +489,11 @@ def vote_columns(
     return {name: held for name, held in sorted(votes.items()) if set(held) != {None}}
 
 
-# One window of the drift test, as a function of JSON types: any process may compute it.
+# One window of the drift test, as a function of JSON types: any process may
+# compute it.
 #
-# It is the stream of `judge` itself (`tallystick judge --window`), so the alarms are those of the
-# command line on the same rows in the same order.
+# It is the stream of `judge` itself (`tallystick judge --window`), so the
+# alarms are those of the command line on the same rows in the same order.
 
 
 def worked(store: Any, stream: str, given: dict[str, Any]) -> dict[str, Any]:

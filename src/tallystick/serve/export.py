@@ -107,7 +107,8 @@ async def get_rows(incoming: Incoming) -> Response:
     return StreamingResponse(rows, media_type=_MEDIA[form], headers=headers)
 
 
-# Drop what is older than a stream keeps: whole buckets, and the batches of that time.
+# Drop what is older than a stream keeps: whole buckets, and the batches of
+# that time.
 
 
 KEY_SECONDS = 7 * 86_400.0
@@ -185,11 +186,13 @@ def keep_house(service: Service, held: Held) -> None:
     service.store.checkpoint()
 
 
-# The check that nobody has to remember: once a day, with an alarm when the books do not agree.
+# The check that nobody has to remember: once a day, with an alarm when the
+# books do not agree.
 #
-# Every night the counts of every stream are held against its rows, and a tenth of the streams is
-# replayed from its batches, so that each stream is proved every ten days. It runs in a process of
-# its own: questions and posts do not wait for it.
+# Every night the counts of every stream are held against its rows, and a
+# tenth of the streams is replayed from its batches, so that each stream is
+# proved every ten days. It runs in a process of its own: questions and posts
+# do not wait for it.
 
 
 _DAY = 86_400.0

@@ -243,10 +243,12 @@ def unpacked_body(kept: bytes) -> bytes:
     return zlib.decompress(kept) if kept[:1] == b"\x78" else kept
 
 
-# What the writer remembers of a stream: columns, labels, patterns and slices by number.
+# What the writer remembers of a stream: columns, labels, patterns and slices
+# by number.
 #
-# Everything here is in the database too; the memory is bounded, and dropped whenever something is
-# undone, because a number that was rolled back was never given.
+# Everything here is in the database too; the memory is bounded, and dropped
+# whenever something is undone, because a number that was rolled back was
+# never given.
 
 
 NO_VOTE = 0
@@ -522,7 +524,8 @@ class Interned:
         return found
 
 
-# The place of a row in any random draw: a keyed hash of its name, which nobody can foretell.
+# The place of a row in any random draw: a keyed hash of its name, which
+# nobody can foretell.
 
 
 class RowPlaces(dict[tuple[str, str], int]):

@@ -1,7 +1,8 @@
 """Results that cron or CI posted: what ``tallystick shift … --post STREAM`` said last night.
 
-A result is the command line's own JSON. The stream's page shows the last ones. One that says that
-an API changed is an alarm, until a later one says that it is as it was.
+A result is the command line's own JSON. The stream's page shows the last
+ones. One that says that an API changed is an alarm, until a later one says
+that it is as it was.
 """
 
 from __future__ import annotations
@@ -188,7 +189,8 @@ def send_result(stream: str, body: str, *, wait: float = 1.0) -> None:
     raise FileError(f"the result was not posted to {stream} ({why})")
 
 
-# Watches of the second version: their paid answers become tables that ``shift`` reads.
+# Watches of the second version: their paid answers become tables that
+# ``shift`` reads.
 
 
 def export_watches(store: Store, folder: Path) -> list[Path]:

@@ -27,7 +27,7 @@ from tallystick.errors import InputError
 from tallystick.serve.auth import Span, span_of
 from tallystick.serve.database import Reader, Store, Transaction
 from tallystick.serve.jobs import Service
-from tallystick.serve.routes import Incoming, route
+from tallystick.serve.routes import Incoming, reads, route
 from tallystick.serve.streams import Codebook, Share, StreamRecord, find_stream, new_version
 
 if TYPE_CHECKING:
@@ -245,7 +245,8 @@ def _spread(found: DrawPopulation, plans: list[tuple[str, tuple[int, ...]]]) -> 
     return class_spread(strata.repeat(times), values, len(plans), n_classes=classes)
 
 
-# Frames: a draw is ordered, made in the worker, and kept with everything that made it.
+# Frames: a draw is ordered, made in the worker, and kept with everything that
+# made it.
 
 
 class FrameOrder(msgspec.Struct, forbid_unknown_fields=True):
@@ -292,6 +293,12 @@ class FrameBody(msgspec.Struct):
     open: int = 0
     disagreed: int = 0
     skipped: int = 0
+
+
+class FrameList(msgspec.Struct):
+    """The draws of a stream."""
+
+    frames: list[FrameBody]
 
 
 @route(
@@ -368,3 +375,9 @@ def frames_of(reader: Reader, stream: StreamRecord) -> list[FrameBody]:
         counts: dict[str, Any] = states.get(row[0], {})
         bodies.append(FrameBody(*(*row, strata), **counts))
     return bodies
+
+
+@reads("/v1/streams/{stream}/frames", "read", answer=FrameList)
+def get_frames(reader: Reader, incoming: Incoming) -> FrameList:
+    """List the draws of a stream."""
+    return FrameList(frames_of(reader, find_stream(reader, incoming.path["stream"])))

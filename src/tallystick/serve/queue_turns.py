@@ -1,7 +1,8 @@
 """One person's turn: take an item, answer it, skip it, or take the last answer back.
 
-What is shown is blind: no field of `Turn` depends on a vote, a label, a stratum or another reader.
-A draw is leased to one person at a time; after that it goes to whoever asks next.
+What is shown is blind: no field of `Turn` depends on a vote, a label, a
+stratum or another reader. A draw is leased to one person at a time; after
+that it goes to whoever asks next.
 """
 
 from __future__ import annotations
@@ -391,7 +392,8 @@ def post_label(transaction: Transaction, incoming: Incoming) -> LabelKept:
     return LabelKept("volunteered")
 
 
-# What a stream's labels say of the people who gave them: agreement, pace, disagreements.
+# What a stream's labels say of the people who gave them: agreement, pace,
+# disagreements.
 
 
 def people(store: Store, name: str) -> tuple[int, bytes]:

@@ -187,9 +187,10 @@ async def get_tally(incoming: Incoming) -> Response:
 
 # From a request to the command line's own question.
 #
-# The parameters of a request become the arguments of the command line, and the command line's own
-# parser makes the question of them. So there is one way to ask, and every page can show the command
-# that gives the same answer from the exported rows.
+# The parameters of a request become the arguments of the command line, and
+# the command line's own parser makes the question of them. So there is one
+# way to ask, and every page can show the command that gives the same answer
+# from the exported rows.
 
 
 _FILES = frozenset(

@@ -369,7 +369,8 @@ def _form(incoming: Incoming) -> Mapping[str, str]:
     return form
 
 
-# What the decoder says of a body, in words that tell the sender what to write.
+# What the decoder says of a body, in words that tell the sender what to
+# write.
 
 
 _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)

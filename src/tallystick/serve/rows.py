@@ -1,7 +1,7 @@
 """The rows of a stream as a table: what ``GET /rows`` sends and what questions read.
 
-There is one reader for both, so a question by HTTP and the command line on the exported file see
-the same cells.
+There is one reader for both, so a question by HTTP and the command line on
+the exported file see the same cells.
 """
 
 from __future__ import annotations
@@ -166,8 +166,9 @@ def _listed(numbers: Iterable[int]) -> str:
 
 # Between which rows the labels of a stream stand: what counts do not know.
 #
-# Labels on one block of rows speak for the others only if rows come in random order. The command
-# line warns of that from the order of the rows, and so does a stream.
+# Labels on one block of rows speak for the others only if rows come in random
+# order. The command line warns of that from the order of the rows, and so
+# does a stream.
 
 
 def label_rows(book: StreamBook, labelled: Iterable[int], rows: int) -> tuple[int, int] | None:

@@ -340,7 +340,8 @@ def delete_stream(transaction: Transaction, incoming: Incoming) -> dict[str, str
     return {"deleted": name}
 
 
-# The words of a row: numbers of labels in increasing order, four bytes each, are a pattern.
+# The words of a row: numbers of labels in increasing order, four bytes each,
+# are a pattern.
 
 
 TRUTH = "label"
@@ -403,10 +404,12 @@ class Codebook:
         return tuple(dict.fromkeys([*stream.settings.labels, *sorted(said)]))
 
 
-# Another spelling of a label that a column has: kept as that label, or refused.
+# Another spelling of a label that a column has: kept as that label, or
+# refused.
 #
-# One program that writes ``1.0`` where the others write ``1`` would give a column two labels, and
-# no question could be answered from it any more (`tallystick.table.check_vocabulary`).
+# One program that writes ``1.0`` where the others write ``1`` would give a
+# column two labels, and no question could be answered from it any more
+# (`tallystick.table.check_vocabulary`).
 
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.0+)?")

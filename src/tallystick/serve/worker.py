@@ -1,7 +1,8 @@
 """Processes that compute, so that the server stays quick.
 
-Each is started at its first question, and again if it dies or gives no answer in time. There are
-two: whatever took long is asked of the second one until it is quick again.
+Each is started at its first question, and again if it dies or gives no answer
+in time. There are two: whatever took long is asked of the second one until it
+is quick again.
 """
 
 from __future__ import annotations

@@ -111,7 +111,8 @@ async def _verdicts(
         line["verdict"] = known.get(line["name"], "…")
 
 
-# Alarms: what each proves, what it does not, who has seen it, and where it was sent.
+# Alarms: what each proves, what it does not, who has seen it, and where it
+# was sent.
 
 
 @page("GET", "/alarms", "read", query=PartQuery)
@@ -139,7 +140,8 @@ def delivered(reader: Reader) -> dict[int, str]:
 form("/alarms/{alert}/seen", "POST", "/v1/alerts/{alert}/seen", "/alarms")
 
 
-# Settings: keys, the webhook, how long rows are kept, copies, and the version.
+# Settings: keys, the webhook, how long rows are kept, copies, and the
+# version.
 
 
 @page("GET", "/settings", "admin")

@@ -1,10 +1,11 @@
 """The labelling page: one item, its keys, how many are left, and nothing else.
 
-It asks for a stream, whose readers have keys, or for a session of ``tallystick label --open``,
-whose readers have a link with a secret of their own. An answer is a form that is posted, saved to
-the disk, and then redirected, so reloading never answers twice. The page loads nothing from
-elsewhere: its Content-Security-Policy allows its own style and script only, and foreign text is
-always text.
+It asks for a stream, whose readers have keys, or for a session of
+``tallystick label --open``, whose readers have a link with a secret of their
+own. An answer is a form that is posted, saved to the disk, and then
+redirected, so reloading never answers twice. The page loads nothing from
+elsewhere: its Content-Security-Policy allows its own style and script only,
+and foreign text is always text.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ from tallystick.serve.streams import find_stream, names_of
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-# What pages load besides themselves: one stylesheet, one script, one icon, all from here.
+# What pages load besides themselves: one stylesheet, one script, one icon,
+# all from here.
 
 
 HERE = Path(__file__).parent

@@ -321,7 +321,8 @@ async def get_slices(incoming: Incoming) -> Response:
 form("/streams/{stream}/frames", "POST", "/v1/streams/{stream}/frames", "/streams/{stream}")
 
 
-# Labels: how far people agree, what they disagree on, how fast they are, and the draws.
+# Labels: how far people agree, what they disagree on, how fast they are, and
+# the draws.
 
 
 @page("GET", "/streams/{stream}/labels", "read", query=PartQuery)
