@@ -167,8 +167,6 @@ _FORWARDED = (
 )
 """How the headers begin that proxies add."""
 
-AWAY = "the database cannot be reached: ask again later"
-
 _NO_KEY = "this is not 'Bearer ts_…' with a key that is known, or it expired or was revoked"
 
 _FRESH = 2.0
