@@ -43,7 +43,7 @@ def doubt_cells(
     rules
         What the caller said about labels: what is named there is not asked.
     """
-    facts, verb = look.facts, look.asked.verb
+    facts, verb = look.facts, look.verb
     said = [facts[name] for name in voters if name in facts]
     true = [facts[name] for name in truths if name in facts]
     votes, owner = _pooled(said)

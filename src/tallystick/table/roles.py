@@ -153,12 +153,12 @@ class Roles:
         >>> Roles(truth="gold", judges=("a", "b")).columns("judges", "truth")
         ('a', 'b', 'gold')
         """
-        return tuple(dict.fromkeys(column for _, column in self._pairs(roles or ALL_ROLES)))
+        return tuple(dict.fromkeys(column for _, column in self.pairs(*roles)))
 
     def holders(self) -> dict[str, str]:
         """Return the role of each column, the first one where a column has two."""
         found: dict[str, str] = {}
-        for role, column in self._pairs(ALL_ROLES):
+        for role, column in self.pairs():
             found.setdefault(column, role)
         return found
 
@@ -167,8 +167,9 @@ class Roles:
         changed: dict[str, Any] = {role: tuple(columns)}
         return replace(self, **changed)
 
-    def _pairs(self, roles: Sequence[str]) -> Iterator[tuple[str, str]]:
-        for role in roles:
+    def pairs(self, *roles: str) -> Iterator[tuple[str, str]]:
+        """Yield each role with its column, of all roles if none is named."""
+        for role in roles or ALL_ROLES:
             held = getattr(self, role)
             for column in held if role in GROUPS else (held,):
                 if column is not None:

@@ -23,14 +23,14 @@ _KEY = "'\x1f'"
 """Joins item and system into one key; no name holds this control character."""
 
 
-def join_truth(
-    table: Table, given: Roles, layout: Layout, *, outputs: bool = False
+def join_file(
+    table: Table, given: Roles, layout: Layout, role: str, *, outputs: bool = False
 ) -> tuple[Table, Roles, tuple[str, ...]]:
-    """Return *table* with the truth of the second file, the roles, and how many labels landed.
+    """Return *table* with a column of a second file, the roles, and how many labels landed.
 
-    A key of the second file that repeats or contradicts a truth in the table raises `InputError`.
+    A key of the second file that repeats or contradicts a label in the table raises `InputError`.
     So do keys that match no row, unless the file labels every item of the table, as a file does
-    that serves several tables: the others are then left out, and a note says it.
+    that serves several tables. Every item needs its old answer.
 
     Parameters
     ----------
@@ -40,20 +40,35 @@ def join_truth(
         The roles that the caller named: the item (and the system) join the two files.
     layout
         Names the second file.
+    role
+        What its column is: ``truth`` or ``old``.
     outputs
         Whether the labels are of outputs: where an item was run several times, each has its own.
     """
-    with scan([str(layout.truth_file)], delimiter=layout.delimiter) as labels:
+    past = role == "old"
+    path, noun = (layout.old_file, "old answers") if past else (layout.truth_file, "labels")
+    with scan([str(path)], delimiter=layout.delimiter) as labels:
+        if past:
+            given, _ = find_item(table, replace(given, system=None), repeats=False)
         keys = _keys(table, labels, given, outputs)
-        truth = _column(labels, keys, given.truth, "the truth (--truth)")
-        left_over = _check(table, labels, keys, truth)
-        said, source = _written(labels, keys, truth), labels.source
-        joined, landed = with_labels(table, truth, said, _key_sql(keys), source)
-    note = f"{source}: {landed:,} labels joined by {' and '.join(keys)}"
-    if left_over:
+        column = _column(labels, keys, getattr(given, role), role)
+        _refuse_twice(labels, keys, column)
+        left_over = _left_over(table, labels, keys, column, past=past)
+        said, source, key = scratch_file("labels-"), labels.source, _key_sql(keys)
+        with reading(source):
+            cells = f"select {key} as key_, {identifier(column)} as label_ from rows"
+            labels.derive(cells).write_parquet(str(said))
+        # Old answers may be called like a column of the table: one name would stand for two things.
+        name = column
+        while past and name in table.columns:
+            name = f"{name} (old file)"
+        joined, landed = with_labels(table, name, said, key, None if past else source)
+    note = f"{source}: {landed:,} {noun} joined by {' and '.join(keys)}"
+    if left_over and not past:
         note += f"; {left_over:,} are for items that {table.source} does not have, and are left out"
     joined = replace(joined, files=(*table.files, *labels.files))
-    return joined, replace(given, truth=truth), (note,)
+    known = replace(given, item=keys[0], old=name) if past else replace(given, truth=name)
+    return joined, known, (note,)
 
 
 def _keys(table: Table, labels: Table, given: Roles, outputs: bool) -> tuple[str, ...]:
@@ -67,11 +82,10 @@ def _keys(table: Table, labels: Table, given: Roles, outputs: bool) -> tuple[str
             f"{labels.source} is joined by item: name the column of items (--item){hint}"
         )
     wanted = [item, *([given.system] if given.system else [])]
-    if given.system and given.system not in labels.columns:
+    if given.system in table.columns and given.system not in labels.columns:
         # With one system there is nothing to tell apart: people grade items.
-        systems = f"select count(distinct {identifier(given.system)}) from rows"
-        if given.system in table.columns and table.query(systems)[0][0] == 1:
-            wanted = [item]
+        [(systems,)] = table.query(f"select count(distinct {identifier(given.system)}) from rows")
+        wanted = wanted if systems > 1 else [item]
     if outputs and given.replicate is not None:
         wanted.append(given.replicate)
     for name in wanted:
@@ -81,46 +95,7 @@ def _keys(table: Table, labels: Table, given: Roles, outputs: bool) -> tuple[str
     return tuple(wanted)
 
 
-def join_old(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles, tuple[str, ...]]:
-    """Return *table* with the old answers of the second file, the roles, and a note.
-
-    The second file may hold more items than the table. It must hold every item of the table, once.
-    Its column may have the name of a column of the table (the truth of that time, say): the joined
-    column then gets a name of its own.
-    """
-    with scan([str(layout.old_file)], delimiter=layout.delimiter) as past:
-        roles, _ = find_item(table, replace(given, old=None), repeats=False)
-        keys = _keys(table, past, replace(roles, truth=given.old, system=None), outputs=False)
-        old = _column(past, keys, given.old, "old answers (--old)")
-        _refuse_twice(past, keys, old)
-        said, key = _written(past, keys, old), _key_sql(keys)
-        here, there = (one.query(f"select distinct {key} from rows") for one in (table, past))
-        absent = sorted({str(name) for (name,) in here} - {str(name) for (name,) in there})
-        if absent:
-            raise InputError(
-                f"{past.source} lacks {len(absent):,} items of {table.source}, such as"
-                f" {absent[0]!r}: every item needs its old answer there"
-            )
-        # A name that the table has already would stand for two things.
-        name = old
-        while name in table.columns:
-            name = f"{name} (old file)"
-        joined, landed = with_labels(table, name, said, key)
-        note = f"{past.source}: {landed:,} old answers joined by {keys[0]}"
-        joined = replace(joined, files=(*table.files, *past.files))
-    return joined, replace(given, item=keys[0], old=name), (note,)
-
-
-def _written(labels: Table, keys: tuple[str, ...], column: str) -> Path:
-    """Write the labels with their keys to a scratch file."""
-    said = scratch_file("labels-")
-    with reading(labels.source):
-        cells = f"select {_key_sql(keys)} as key_, {identifier(column)} as label_ from rows"
-        labels.derive(cells).write_parquet(str(said))
-    return said
-
-
-def _column(labels: Table, keys: tuple[str, ...], named: str | None, what: str) -> str:
+def _column(labels: Table, keys: tuple[str, ...], named: str | None, role: str) -> str:
     """Return the column of labels: the one that is named, or the only one there is."""
     if named is not None:
         check_usable(labels, named)
@@ -129,9 +104,10 @@ def _column(labels: Table, keys: tuple[str, ...], named: str | None, what: str) 
     if len(others) == 1:
         return others[0]
     listed = ", ".join(map(repr, others[:6])) or "no other column"
+    what = "old answers" if role == "old" else "the truth"
     raise InputError(
         f"{labels.source} has {listed} beside {' and '.join(map(repr, keys))}: name the column of"
-        f" {what}"
+        f" {what} (--{role})"
     )
 
 
@@ -141,15 +117,24 @@ def _key_sql(keys: tuple[str, ...]) -> str:
     return f" || {_KEY} || ".join(parts)
 
 
-def _check(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> int:
-    """Refuse keys that match nothing; return how many labels are over."""
-    _refuse_twice(labels, keys, truth)
-    key, value = _key_sql(keys), identifier(truth)
+def _left_over(
+    table: Table, labels: Table, keys: tuple[str, ...], column: str, *, past: bool
+) -> int:
+    """Refuse keys that match nothing, and items without an old answer; return how many labels are
+    over.
+    """
+    key, filled = _key_sql(keys), "" if past else f" where {identifier(column)} is not null"
     known = {name for (name,) in table.query(f"select distinct {key} from rows")}
-    given = [name for (name,) in labels.query(f"select {key} from rows where {value} is not null")]
+    given = [name for (name,) in labels.query(f"select {key} from rows{filled}")]
+    absent = sorted(map(str, known - {*given}))
+    if past and absent:
+        raise InputError(
+            f"{labels.source} lacks {len(absent):,} items of {table.source}, such as {absent[0]!r}:"
+            " every item needs its old answer there"
+        )
     strangers = [name for name in given if name not in known]
     # One file of labels may serve several tables: then it has a label for every item of this one.
-    shared = known <= set(given) and len(known) >= _LEAST_SHARED
+    shared = past or (not absent and len(known) >= _LEAST_SHARED)
     if strangers and not shared:
         listed = ", ".join(_readable(name) for name in strangers[:3])
         raise InputError(
