@@ -308,8 +308,7 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         table, said = without_copies(table, roles, beside)
         notes = (*notes, *said)
     if roles.item is not None or not ruled:
-        roles, said = find_item(table, roles, repeats=door.repeats)
-        notes = (*notes, *said)
+        roles = find_item(table, roles, repeats=door.repeats)
     notes = (*notes, *found.notes, *_unmatched(table, roles, rules, door))
     return replace(
         found, held=table, roles=roles, source=table.source, notes=notes, session=session

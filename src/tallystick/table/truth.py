@@ -49,7 +49,7 @@ def join_file(
     path, noun = (layout.old_file, "old answers") if past else (layout.truth_file, "labels")
     with scan([str(path)], delimiter=layout.delimiter) as labels:
         if past:
-            given, _ = find_item(table, replace(given, system=None), repeats=False)
+            given = find_item(table, replace(given, system=None), repeats=False)
         keys = _keys(table, labels, given, outputs)
         column = _column(labels, keys, getattr(given, role), role)
         _refuse_twice(labels, keys, column)
