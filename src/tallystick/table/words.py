@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from types import MappingProxyType
 
 from tallystick.table.cells import NUMBER, Label, spelling
@@ -240,10 +241,23 @@ def two_vocabularies(labels: Iterable[Label]) -> tuple[str, str] | None:
     return None
 
 
-# When something happened: numbers, ISO dates, clocks.
+# When something happened, as people write it: numbers, ISO dates, 20/11/2023, Nov 20, 2023.
 #
 # Dates sorted as text are in the wrong order (02/12 comes before 30/11), and nothing shows it. So a
 # column is read as times in one format, or not at all.
+
+
+_CLOCKS = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", " %I:%M %p", " %I:%M:%S %p")
+_CLEAR = (
+    *("%Y/%m/%d", "%Y.%m.%d", "%Y-%m-%d", "%Y/%m", "%Y.%m", "%Y-%m"),
+    *("%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%b %d %Y", "%B %d %Y"),
+)
+"""Dates whose day and month cannot be confused, without commas and names of days."""
+_BY_DAY = tuple(f"%d{sign}%m{sign}{year}" for sign in "/.-" for year in ("%Y", "%y"))
+# 20.11.2023 is never written with the month first.
+_BY_MONTH = tuple(f"%m{sign}%d{sign}{year}" for sign in "/-" for year in ("%Y", "%y"))
+_NAME_OF_DAY = re.compile(r"^[A-Za-z]+,\s*(?=\d)")
+_ZONE = re.compile(r"\s*(?:UTC|GMT|Z)$")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,7 +280,7 @@ class Times:
 
 
 def read_times(words: Sequence[str]) -> Times:
-    """Read a column of times; one format for all cells: numbers, ISO dates, or a clock.
+    """Read a column of times; one format for all cells.
 
     Parameters
     ----------
@@ -275,22 +289,38 @@ def read_times(words: Sequence[str]) -> Times:
 
     Examples
     --------
-    >>> a, b = read_times(["2023-11-30", "2023-12-02T10:00:00Z"]).seconds
+    >>> a, b = read_times(["30/11/2023", "02/12/2023"]).seconds
     >>> a < b
     True
     >>> read_times(["03/04/2024", "04/04/2024"]).note
-    "'03/04/2024' is no time that can be told: write dates as 2024-03-31"
+    "'03/04/2024' can be day/month or month/day: write dates as 2024-03-31"
     """
     cells = [str(word).strip() for word in words]
     # ISO first, because it knows time zones.
-    for way in (_number, _iso, _clock):
-        found = [way(cell) for cell in cells]
-        if None not in found:
-            seconds = tuple(one for one in found if one is not None)
-            return Times(seconds=seconds, dated=way is _iso)
-    odd = next(cell for cell in cells if _number(cell) is None)
-    note = f"{odd!r} is no time that can be told: write dates as 2024-03-31"
+    for way in (_number, lambda cell: _iso(cell) or _date(cell, _CLEAR), _clock):
+        if (found := _read_all(way, cells)) is not None:
+            return Times(seconds=found, dated=way not in (_number, _clock))
+    by_day, by_month = (
+        _read_all(partial(_date, formats=formats), cells) for formats in (_BY_DAY, _BY_MONTH)
+    )
+    if by_day is None and by_month is None:
+        note = "not all cells are times in one writing: write dates as 2024-03-31"
+        return Times(seconds=None, note=note)
+    if by_day is None or by_month is None or by_day == by_month:
+        return Times(seconds=by_day or by_month, dated=True)
+    note = f"{cells[0]!r} can be day/month or month/day: write dates as 2024-03-31"
     return Times(seconds=None, note=note)
+
+
+def _read_all(way: Callable[[str], float | None], cells: Sequence[str]) -> tuple[float, ...] | None:
+    """Return every cell as a number, None if one of them cannot be read in this way."""
+    found = []
+    for cell in cells:
+        value = way(cell)
+        if value is None:
+            return None
+        found.append(value)
+    return tuple(found)
 
 
 def _number(cell: str) -> float | None:
@@ -306,6 +336,19 @@ def _iso(cell: str) -> float | None:
     except ValueError:
         return None
     return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+
+
+def _date(cell: str, formats: Sequence[str]) -> float | None:
+    """Return the seconds of a date with or without a clock, None if no format fits."""
+    plain = _ZONE.sub("", _NAME_OF_DAY.sub("", cell)).replace(".m.", "m").replace(",", " ")
+    words = re.sub(r"(?<=\d)T(?=\d)|\s+", " ", plain).replace("Sept ", "Sep ").strip()
+    words = re.sub(r"(?<=[a-z])\. ", " ", words)  # Nov. 20
+    for form in (date + clock for date in formats for clock in _CLOCKS):
+        try:
+            return datetime.strptime(words, form).replace(tzinfo=UTC).timestamp()
+        except ValueError:
+            continue
+    return None
 
 
 def _clock(cell: str) -> float | None:
