@@ -1,4 +1,4 @@
-"""A second file of labels or of old answers, joined by item, and by system where there is one."""
+"""A second file of labels, joined by item, and by system where there is one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tallystick.table.cells import identifier, literal
 from tallystick.table.columnar import parquet_relation
 from tallystick.table.engine import connect, reading
 from tallystick.table.reading_names import ROLE_NAMES, plain
-from tallystick.table.roles import Layout, Roles, check_usable, find_item
+from tallystick.table.roles import Layout, Roles, check_usable
 from tallystick.table.scanning import scan
 from tallystick.table.sources import missing_column, scratch
 from tallystick.table.tables import Table
@@ -23,14 +23,14 @@ _KEY = "'\x1f'"
 """Joins item and system into one key; no name holds this control character."""
 
 
-def join_file(
-    table: Table, given: Roles, layout: Layout, role: str, *, outputs: bool = False
+def join_truth(
+    table: Table, given: Roles, layout: Layout, *, outputs: bool = False
 ) -> tuple[Table, Roles, tuple[str, ...]]:
-    """Return *table* with a column of a second file, the roles, and how many labels landed.
+    """Return *table* with the truth of the second file, the roles, and how many labels landed.
 
-    A key of the second file that repeats or contradicts a label in the table raises `InputError`.
+    A key of the second file that repeats or contradicts a truth in the table raises `InputError`.
     So do keys that match no row, unless the file labels every item of the table, as a file does
-    that serves several tables. Every item needs its old answer.
+    that serves several tables: the others are then left out, and a note says it.
 
     Parameters
     ----------
@@ -40,35 +40,20 @@ def join_file(
         The roles that the caller named: the item (and the system) join the two files.
     layout
         Names the second file.
-    role
-        What its column is: ``truth`` or ``old``.
     outputs
         Whether the labels are of outputs: where an item was run several times, each has its own.
     """
-    past = role == "old"
-    path, noun = (layout.old_file, "old answers") if past else (layout.truth_file, "labels")
-    with scan([str(path)], delimiter=layout.delimiter) as labels:
-        if past:
-            given = find_item(table, replace(given, system=None), repeats=False)
+    with scan([str(layout.truth_file)]) as labels:
         keys = _keys(table, labels, given, outputs)
-        column = _column(labels, keys, getattr(given, role), role)
-        _refuse_twice(labels, keys, column)
-        left_over = _left_over(table, labels, keys, column, past=past)
-        said, source, key = scratch_file("labels-"), labels.source, _key_sql(keys)
-        with reading(source):
-            cells = f"select {key} as key_, {identifier(column)} as label_ from rows"
-            labels.derive(cells).write_parquet(str(said))
-        # Old answers may be called like a column of the table: one name would stand for two things.
-        name = column
-        while past and name in table.columns:
-            name = f"{name} (old file)"
-        joined, landed = with_labels(table, name, said, key, None if past else source)
-    note = f"{source}: {landed:,} {noun} joined by {' and '.join(keys)}"
-    if left_over and not past:
+        truth = _column(labels, keys, given.truth)
+        left_over = _check(table, labels, keys, truth)
+        said, source = _written(labels, keys, truth), labels.source
+        joined, landed = with_labels(table, truth, said, _key_sql(keys), source)
+    note = f"{source}: {landed:,} labels joined by {' and '.join(keys)}"
+    if left_over:
         note += f"; {left_over:,} are for items that {table.source} does not have, and are left out"
     joined = replace(joined, files=(*table.files, *labels.files))
-    known = replace(given, item=keys[0], old=name) if past else replace(given, truth=name)
-    return joined, known, (note,)
+    return joined, replace(given, truth=truth), (note,)
 
 
 def _keys(table: Table, labels: Table, given: Roles, outputs: bool) -> tuple[str, ...]:
@@ -82,10 +67,11 @@ def _keys(table: Table, labels: Table, given: Roles, outputs: bool) -> tuple[str
             f"{labels.source} is joined by item: name the column of items (--item){hint}"
         )
     wanted = [item, *([given.system] if given.system else [])]
-    if given.system in table.columns and given.system not in labels.columns:
+    if given.system and given.system not in labels.columns:
         # With one system there is nothing to tell apart: people grade items.
-        [(systems,)] = table.query(f"select count(distinct {identifier(given.system)}) from rows")
-        wanted = wanted if systems > 1 else [item]
+        systems = f"select count(distinct {identifier(given.system)}) from rows"
+        if given.system in table.columns and table.query(systems)[0][0] == 1:
+            wanted = [item]
     if outputs and given.replicate is not None:
         wanted.append(given.replicate)
     for name in wanted:
@@ -95,7 +81,16 @@ def _keys(table: Table, labels: Table, given: Roles, outputs: bool) -> tuple[str
     return tuple(wanted)
 
 
-def _column(labels: Table, keys: tuple[str, ...], named: str | None, role: str) -> str:
+def _written(labels: Table, keys: tuple[str, ...], column: str) -> Path:
+    """Write the labels with their keys to a scratch file."""
+    said = scratch_file("labels-")
+    with reading(labels.source):
+        cells = f"select {_key_sql(keys)} as key_, {identifier(column)} as label_ from rows"
+        labels.derive(cells).write_parquet(str(said))
+    return said
+
+
+def _column(labels: Table, keys: tuple[str, ...], named: str | None) -> str:
     """Return the column of labels: the one that is named, or the only one there is."""
     if named is not None:
         check_usable(labels, named)
@@ -104,10 +99,9 @@ def _column(labels: Table, keys: tuple[str, ...], named: str | None, role: str) 
     if len(others) == 1:
         return others[0]
     listed = ", ".join(map(repr, others[:6])) or "no other column"
-    what = "old answers" if role == "old" else "the truth"
     raise InputError(
         f"{labels.source} has {listed} beside {' and '.join(map(repr, keys))}: name the column of"
-        f" {what} (--{role})"
+        " the truth (--truth)"
     )
 
 
@@ -117,24 +111,15 @@ def _key_sql(keys: tuple[str, ...]) -> str:
     return f" || {_KEY} || ".join(parts)
 
 
-def _left_over(
-    table: Table, labels: Table, keys: tuple[str, ...], column: str, *, past: bool
-) -> int:
-    """Refuse keys that match nothing, and items without an old answer; return how many labels are
-    over.
-    """
-    key, filled = _key_sql(keys), "" if past else f" where {identifier(column)} is not null"
+def _check(table: Table, labels: Table, keys: tuple[str, ...], truth: str) -> int:
+    """Refuse keys that match nothing; return how many labels are over."""
+    _refuse_twice(labels, keys, truth)
+    key, value = _key_sql(keys), identifier(truth)
     known = {name for (name,) in table.query(f"select distinct {key} from rows")}
-    given = [name for (name,) in labels.query(f"select {key} from rows{filled}")]
-    absent = sorted(map(str, known - {*given}))
-    if past and absent:
-        raise InputError(
-            f"{labels.source} lacks {len(absent):,} items of {table.source}, such as {absent[0]!r}:"
-            " every item needs its old answer there"
-        )
+    given = [name for (name,) in labels.query(f"select {key} from rows where {value} is not null")]
     strangers = [name for name in given if name not in known]
     # One file of labels may serve several tables: then it has a label for every item of this one.
-    shared = past or (not absent and len(known) >= _LEAST_SHARED)
+    shared = known <= set(given) and len(known) >= _LEAST_SHARED
     if strangers and not shared:
         listed = ", ".join(_readable(name) for name in strangers[:3])
         raise InputError(
