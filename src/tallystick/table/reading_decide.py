@@ -225,11 +225,6 @@ def _turned(look: Look, later: Sequence[str]) -> Data:
     find_truth(look)
     vote = find_vote(look)
     look.doubt([vote])
-    if compared and "truth" in look.roles and plain(vote) in VOTE_TIERS[0]:
-        words = {one for one in look.facts[vote].meant if isinstance(one, str)}
-        if not words & look.facts[look.roles["truth"]].meant:
-            # Whether an answer was right has been said: the truth is what it was held against.
-            look.drop("truth", f"{vote} says what was right")
     if compared:
         _ask_about_key(look, item, vote)
     cells = f"cast({identifier(column)} as varchar), count({identifier(vote)})"
@@ -265,11 +260,17 @@ def _turned(look: Look, later: Sequence[str]) -> Data:
 
 
 def _ask_about_key(look: Look, item: str, vote: str) -> None:
-    """Ask whether models said pass and fail of a truth of another name, or passed and failed."""
-    if look.truth is not None or plain(vote) in ("correct", "is_correct", "passed"):
+    """Leave out the truth where models were right or wrong of it; ask where they may have said what
+    it says: a truth of another name, or one beside a score.
+    """
+    known, sure = look.roles.get("truth"), plain(vote) in ("correct", "is_correct", "passed")
+    said, words = look.facts[vote].labels, look.facts[vote].meant - {0, 1}
+    if look.given.truth is not None or (known and plain(vote) not in VOTE_TIERS[0]):
         return
-    said = look.facts[vote].labels
-    likely = [n for n in look.free if said & look.facts[n].labels and look.is_steady(item, n)]
+    if known is not None and any(isinstance(one, str) for one in words & look.facts[known].meant):
+        return
+    likely = [n for n in [*look.free, known] if n is not None and said & look.facts[n].labels]
+    likely = [n for n in likely if look.is_steady(item, n)] if not sure else []
     z = agreement(look.sample.codes([vote, *likely]))[1][0, 1:]
     found = [n for n, one in zip(likely, z, strict=True) if one >= SURE]
     if found:
@@ -280,6 +281,8 @@ def _ask_about_key(look: Look, item: str, vote: str) -> None:
             [flag("truth", found[0]), flag("ignore", found[0])],
             found,
         )
+    if known is not None:
+        look.drop("truth", f"{vote} says what was right")
 
 
 def _with_item(look: Look, roles: Roles) -> Roles:

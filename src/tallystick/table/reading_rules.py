@@ -424,15 +424,33 @@ def _only_who(look: Look) -> None:
     if role == "judge" and not look.door.pivots:
         return
     if item is not None:
-        votes = role == "system" or look.layout.vote is not None or len(_votes(look)) == 1
-        if votes and not look.is_unique(item, *_beside(look)):
+        if not look.is_unique(item, *_beside(look)):
             found = [n for n in _likely_who(look) if look.is_unique(item, n, *_beside(look))]
-            _take_one(look, role, found, "only candidate")
+            if role == "system" or look.layout.vote or _one_votes(look, item, found):
+                _take_one(look, role, found, "only candidate")
         return
     pairs = [(item, who) for item, who in _pairs(look) if _is_grid(look, item, who)]
-    if len(pairs) == 1 and (role == "system" or len(_votes(look, aside=pairs[0])) == 1):
+    if len(pairs) == 1 and (role == "system" or _one_votes(look, pairs[0][0], pairs[0][1:])):
         look.take("item", pairs[0][0], "only candidate")
         look.take(role, pairs[0][1], "only candidate")
+
+
+def _one_votes(look: Look, item: str, who: Sequence[str]) -> bool:
+    """Say whether one column votes, of as many judges as *who* names; ask where numbers beside it
+    say that it may be one judge of outputs.
+    """
+    votes = _votes(look, aside=() if look.column("item") else (item, *who))
+    marks = [n for n in votes if look.facts[n].is_marks]
+    if len(votes) > 1 and len(marks) == len(who) == 1:
+        named = "" if look.column("item") else f"{flag('item', item)} "
+        raise look.ask(
+            "judge",
+            f"{item} repeats, and {who[0]} tells the rows apart. Does it name the judges, with one"
+            " row per vote?",
+            [f"{named}{flag('judge', *who)} {flag('vote', *marks)}", flag(look.want, *marks)],
+            who,
+        )
+    return len(votes) == 1
 
 
 def _pairs(look: Look, *beside: str | None) -> Iterator[tuple[str, str]]:

@@ -66,6 +66,7 @@ def _may_be_truth(look: Look, name: str) -> bool:
     """Say whether what a column holds can be the truth that its name promises."""
     facts, score = look.facts[name], look.verb == "score"
     named = getattr(look.given, look.want) or look.given.prediction
+    named = named or tuple(filter(None, [look.layout.vote]))
     beside = [n for n in named or look.free if n in look.facts and n != name]
     held = [look.facts[n] for n in beside if named or look.facts[n].veto is None]
     shared = [one for one in held if one.shares(facts.meant)]
@@ -639,8 +640,10 @@ def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     words = kinds["words"]
     every = [n for n in free if n not in words]
     labelled = [n for n in words if any(_share(look, n, other) for other in words if other != n)]
-    if len(labelled) > 1 and len(every) < 2:
-        # Answers alone cannot be compared: one column is the truth.
+    level = _SURE[look.sample.rows >= _MANY]
+    follow = len(every) > 1 and bool((_strengths(look, every[:_MOST_PAIRED])[1] >= level).any())
+    if len(labelled) > (2 if len(every) > 1 else 1) and not follow:
+        # Answers alone cannot be compared, and numbers that do not follow one another are no rival.
         ends = (labelled[0], labelled[-1]) if len(labelled) > 2 else ()
         calls = [(truth, [n for n in labelled if n != truth]) for truth in ends]
         text = f"{names(labelled)} hold answers. Which column is the truth?"
