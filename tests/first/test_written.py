@@ -13,7 +13,7 @@ import pytest
 from tests.first.outcomes import ASKED, PASTED, REFUSED, RIGHT, WRONG, outcome
 from tests.first.written import FILES, Written, written
 
-LEAST = {"tables_a": (74, 85), "tables_b": (73, 136)}
+LEAST = {"tables_a": (74, 85), "tables_b": (73, 136), "tables_c": (35, 45)}
 """Tables that are right at once, and at once or after a printed command."""
 WRONGLY_READ = {"judge · grades 1 to 5", "judge · sparse people and a key"}
 """Both decide nothing: a truth whose name is on no list, filled on about half of the rows."""

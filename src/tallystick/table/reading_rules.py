@@ -293,8 +293,10 @@ def _index(look: Look) -> None:
     if name not in look.free or not _INDEX.fullmatch(name.strip()):
         return
     facts = look.facts[name]
-    alone = look.column("item") is None and not (look.called("item") or look.called("system"))
-    if facts.is_unique and not facts.decimals and alone and "item" in look.door.reads:
+    wanted = look.column("item") is None and "item" in look.door.reads
+    known = look.called("item") or look.called("system")
+    # Rows of a complete grid are named by the two columns that make it.
+    if facts.is_unique and not facts.decimals and wanted and not known and not _has_grid(look):
         look.take("item", name, "by name")
     elif facts.is_unique or facts.counter or (facts.is_number and not facts.decimals):
         look.leave([name], "an index without a name")
@@ -463,6 +465,10 @@ def _is_grid(look: Look, item: str, who: str) -> bool:
     """Say whether each of *who* has each item; the last item of a part of a table may be cut."""
     several, items = look.facts[who].distinct, look.facts[item].distinct
     return items >= several and 0 <= several * items - look.sample.rows < several
+
+
+def _has_grid(look: Look) -> bool:
+    return any(_is_grid(look, item, who) for item, who in _pairs(look))
 
 
 def _only_item(look: Look) -> None:
