@@ -302,19 +302,16 @@ def _logs(files: Sequence[File], formats: Sequence[str], metric: str | None) -> 
     import pyarrow as pa
 
     form = log_formats()[formats[0]]
-    if form.is_table and len(set(formats)) == 1:
-        cells = read_table(files, form)
+    if form.table is not None and len(set(formats)) == 1:
+        cells = read_table(files, form.table)
         columns = {name: pa.array(column, pa.string()) for name, column in cells.items()}
         table = scan(pa.table(columns))
         note = f"read as {form.name}: {table.relation.shape[0]:,} rows"
         return replace(table, notes=(note,))
-    from tallystick.table.runs import beside
+    from tallystick.table.runs import side_by_side
 
-    found = beside(read_logs(files, formats), metric)
-    table = scan(pa.table(found.columns))
-    kinds, items = ", ".join(dict.fromkeys(formats)), len(set(next(iter(found.columns.values()))))
-    note = f"read as {kinds} logs: {len(found.models)} models on {items} items"
-    return replace(table, notes=(note, *found.notes))
+    kinds = f"{', '.join(dict.fromkeys(formats))} logs"
+    return replace(side_by_side(read_logs(files, formats), metric, kinds), known={}, metric=None)
 
 
 def _delimited(files: Sequence[File], delimiter: str | None) -> Table:
