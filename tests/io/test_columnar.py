@@ -107,10 +107,9 @@ def test_fields_of_a_struct_are_columns_with_dotted_names(tmp_path: Path) -> Non
         ]
 
 
-def test_a_field_that_is_called_like_another_column_leaves_the_struct_out() -> None:
-    table = scan(pa.table({"a": [{"b": 1}], "a.b": [2]}))
-    assert table.columns == ("a", "a.b")
-    assert "rename one of them" in table.left_out["a"]
+def test_a_field_that_is_called_like_another_column_is_refused() -> None:
+    with pytest.raises(InputError, match=r"has 'a\.b' twice .*rename one"):
+        scan(pa.table({"a": [{"b": 1}], "a.b": [2]}))
 
 
 def test_dates_become_text_decimals_floats_and_nested_columns_are_left_out() -> None:

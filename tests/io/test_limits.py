@@ -143,25 +143,12 @@ def opened(path):
 def test_a_second_owner_is_refused_until_the_first_lets_go(tmp_path):
     path = tmp_path / "file"
     first, second = opened(path), opened(path)
-    assert lock(first, path, "busy") is None
+    lock(first, "busy")
     with pytest.raises(FileError, match="busy"):
-        lock(second, path, "busy")
+        lock(second, "busy")
     os.close(first)
-    assert lock(second, path, "busy") is None
+    lock(second, "busy")
     os.close(second)
-
-
-def test_without_any_lock_of_the_system_a_file_stands_for_it(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "fcntl", None)
-    monkeypatch.setitem(sys.modules, "msvcrt", None)
-    path = tmp_path / "file"
-    handle = opened(path)
-    beside = lock(handle, path, "busy")
-    with pytest.raises(FileError, match=r"busy. If nobody does, remove .*file\.lock"):
-        lock(handle, path, "busy")
-    beside.unlink()
-    assert lock(handle, path, "busy") == beside
-    os.close(handle)
 
 
 def test_windows_locks_a_byte_behind_the_end(tmp_path, monkeypatch):
@@ -176,10 +163,10 @@ def test_windows_locks_a_byte_behind_the_end(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(locking=locking, LK_NBLCK=2))
     path = tmp_path / "file"
     handle = opened(path)
-    assert lock(handle, path, "busy") is None
+    lock(handle, "busy")
     assert calls == [(1 << 40, 2, 1)]
     with pytest.raises(FileError, match="busy"):
-        lock(handle, path, "busy")
+        lock(handle, "busy")
     os.close(handle)
 
 

@@ -10,7 +10,6 @@ BOOLEAN. NaN is missing. The fields of an object inside a row become columns wit
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -35,8 +34,7 @@ _NESTED = ("an object", "a list")
 _LARGEST = 2**63 - 1
 
 _MOST_FIELDS = 1_000
-"""Fields of one row up to which its objects are opened: one with more is a table of its own. Over
-all rows, the fields of one key."""
+"""Fields of one row up to which its objects are opened: one with more is a table of its own."""
 
 _MOST_WHOLE, _SOME = 64_000_000, 1_000
 """Signs of a first line, and of what follows it."""
@@ -300,7 +298,6 @@ def _spool(
         if not row.keys() <= columns.seen.keys():
             for key in row:
                 columns.seen.setdefault(key, {})
-    _refuse_maps(columns.seen, f"{name}, {unit} {numbers[0]}")
     keys, _ = check_names(tuple(columns.seen), name)
     if tuple(columns.seen) != keys:
         raise FileError(f"{name}, {unit} {numbers[0]}: a key is blank, so its column has no name")
@@ -323,17 +320,6 @@ def _spool(
             f"{name} holds half of a surrogate pair, which is not text, in {unit} {numbers[0]} or"
             " below: correct it"
         ) from error
-
-
-def _refuse_maps(keys: Iterable[str], place: str) -> None:
-    """Refuse objects with other fields in every row: their fields are items, not columns."""
-    inside = Counter(key.partition(".")[0] for key in keys if "." in key)
-    for name, number in inside.most_common(1):
-        if number > _MOST_FIELDS:
-            raise FileError(
-                f"{place}: the objects under {name!r} have {number:,} different fields by now, so"
-                " they are no columns: write one row per field, or leave that key out"
-            )
 
 
 def _written(value: object) -> str | None:

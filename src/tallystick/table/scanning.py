@@ -84,24 +84,21 @@ def scan(
         )
     if isinstance(source, str | Path) or (isinstance(source, Sequence) and not are_rows(source)):
         return _read(resolve(source), delimiter, metric)
+    notes: tuple[str, ...] = ()
     if is_relation(source):
         check_names(source.columns, "the table")
-        return replace(_in_memory(source), foreign=True)
-    arrow, notes = arrow_of(source)
-    check_names(arrow.column_names, "the table")  # DuckDB would rename a second one
-    table = _in_memory(connect().from_arrow(arrow))
-    return replace(table, notes=(*table.notes, *notes))
-
-
-def _in_memory(relation: DuckDBPyRelation) -> Table:
-    table = _table(relation)
-    return replace(table, notes=_left_out(table))
+        table = replace(_table(source), foreign=True)
+    else:
+        arrow, notes = _arrow_of(source)
+        check_names(arrow.column_names, "the table")  # DuckDB would rename a second one
+        table = _table(connect().from_arrow(arrow))
+    return replace(table, notes=(*_left_out(table), *notes))
 
 
 # Data in memory: a mapping, a list of objects, an eager frame, a data set, as Arrow.
 
 
-def arrow_of(source: Any) -> tuple[Any, tuple[str, ...]]:
+def _arrow_of(source: Any) -> tuple[Any, tuple[str, ...]]:
     """Return data in memory as an Arrow table, and what was left out of it."""
     import pyarrow as pa
 
@@ -112,23 +109,35 @@ def arrow_of(source: Any) -> tuple[Any, tuple[str, ...]]:
     if type(source).__module__.partition(".")[0] == "datasets":
         return arrow_of_dataset(source), ()
     if isinstance(source, Mapping):
-        return arrow_of_mapping(source), ()
+        return _arrow_of_mapping(source), ()
     frame = frame_of(source)
     names, _ = check_names(list(frame.collect_schema()), "the frame")
     eager = frame.collect() if is_lazy(source) else frame
     made: tuple[Any, tuple[str, ...]] = _arrow(
-        lambda: with_index(source, arrow_table(eager)), names
+        lambda: _with_index(source, arrow_table(eager)), names
     )
     return made
 
 
-def arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
+def _arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
     """Return columns of equal length as an Arrow table."""
     import pyarrow as pa
 
     if not columns:
         raise InputError("the mapping has no columns: give at least one")
-    _check_indexes(columns)
+    # Lists and arrays go by position. So would Series, whose index may say otherwise.
+    indexes = [
+        (name, values.index)
+        for name, values in columns.items()
+        if hasattr(getattr(values, "index", None), "equals")
+    ]
+    for name, index in indexes:
+        if not index.equals(indexes[0][1]):
+            raise InputError(
+                f"columns {indexes[0][0]!r} and {name!r} are pandas Series with different indexes:"
+                " give pd.DataFrame(columns), which matches their rows, or .to_numpy() of each if"
+                " they go by position"
+            )
     check_names(list(columns), "the mapping")
     check_lengths({name: len(values) for name, values in columns.items()})
     arrays = {}
@@ -136,28 +145,6 @@ def arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
         held = values.tolist() if hasattr(values, "tolist") else list(values)
         arrays[name] = _arrow(lambda held=held: pa.array(held, from_pandas=True), [name])
     return pa.table(arrays)
-
-
-def _check_indexes(columns: Mapping[str, Any]) -> None:
-    """Refuse pandas Series whose rows stand in another order: a frame would put them side by side.
-
-    Lists and arrays go by position. So would Series, and an index that says otherwise would be
-    ignored silently.
-    """
-    index: Any = None
-    first = ""
-    for name, values in columns.items():
-        held = getattr(values, "index", None)
-        if not hasattr(held, "equals"):
-            continue
-        if index is None:
-            index, first = held, name
-        elif not index.equals(held):
-            raise InputError(
-                f"columns {first!r} and {name!r} are pandas Series with different indexes: give"
-                " pd.DataFrame(columns), which matches their rows, or .to_numpy() of each if they"
-                " go by position"
-            )
 
 
 def _arrow(convert: Any, columns: Sequence[str]) -> Any:
@@ -173,21 +160,12 @@ def _arrow(convert: Any, columns: Sequence[str]) -> Any:
         ) from error
 
 
-# The index of a pandas frame: a named one holds facts of the rows, often their items.
-
-
-def with_index(frame: Any, table: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
-    """Return *table*, the columns of *frame*, with the named levels of its index before them, and
-    what was left out.
+def _with_index(frame: Any, table: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
+    """Return *table*, the columns of a pandas frame, with the named levels of its index before
+    them, and what was left out.
 
     An index without a name is left out. It is mentioned only if it holds something else than whole
     numbers, which pandas gives to rows by itself.
-
-    >>> import pandas as pd
-    >>> import pyarrow as pa
-    >>> frame = pd.DataFrame({"gpt": [1, 0]}, index=pd.Index(["q1", "q2"], name="question_id"))
-    >>> with_index(frame, pa.table({"gpt": [1, 0]}))[0].column_names
-    ['question_id', 'gpt']
     """
     import pyarrow as pa
 
@@ -195,33 +173,25 @@ def with_index(frame: Any, table: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
     if type(frame).__module__.partition(".")[0] != "pandas" or index is None:
         return table, ()
 
-    notes: list[str] = []
+    notes: tuple[str, ...] = ()
     for level in reversed(range(index.nlevels)):
         name, values = index.names[level], index.get_level_values(level)
         if isinstance(name, str) and name not in table.column_names:
-            cells = pa.array(values.to_numpy(), from_pandas=True)
-            table = table.add_column(0, name, cells)
+            table = table.add_column(0, name, pa.array(values.to_numpy(), from_pandas=True))
         elif name is None and values.dtype.kind not in "iu":
-            notes.append(
+            notes = (
                 f"the index of the frame ({str(values[0])[:40]!r}, …) has no name and was left out."
-                ' To use it, name it: frame.index.name = "item"'
+                ' To use it, name it: frame.index.name = "item"',
             )
-    return table, tuple(notes)
-
-
-# Datasets of Hugging Face as a source: their rows are Arrow already.
+    return table, notes
 
 
 def arrow_of_dataset(source: Any) -> Any:
-    """Return a ``datasets.Dataset`` as an Arrow table, its selection and order included.
+    """Return a ``datasets.Dataset`` of Hugging Face as an Arrow table, its selection and order
+    included.
 
-    A column of class numbers becomes the names of the classes: votes are words.
-
-    Parameters
-    ----------
-    source
-        One split. A ``DatasetDict`` holds several, and a stream cannot be read twice: both are
-        refused with the way out.
+    A column of class numbers becomes the names of the classes: votes are words. A ``DatasetDict``
+    holds several tables, and a stream cannot be read twice: both are refused with the way out.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -237,14 +207,15 @@ def arrow_of_dataset(source: Any) -> Any:
         )
     table = source.with_format("arrow")[:]
     for place, (name, feature) in enumerate(source.features.items()):
-        if type(feature).__name__ != "ClassLabel":
-            continue
-        names = pa.array(feature.names, pa.string())
-        codes = table[name]
-        # -1 means that the truth is hidden, as in the test splits of many benchmarks.
-        known = pc.if_else(pc.greater_equal(codes, 0), codes, None)
-        table = table.set_column(place, name, pc.take(names, known))
+        if type(feature).__name__ == "ClassLabel":
+            # -1 means that the truth is hidden, as in the test splits of many benchmarks.
+            known = pc.if_else(pc.greater_equal(table[name], 0), table[name], None)
+            words = pc.take(pa.array(feature.names, pa.string()), known)
+            table = table.set_column(place, name, words)
     return table
+
+
+# Files: all of one format, one below the other.
 
 
 def _left_out(table: Table) -> tuple[str, ...]:
@@ -291,11 +262,7 @@ def _loaded(
             f"{files[0].name} is {formats[0]} and {files[other].name} is {formats[other]}: read"
             " files of one format at a time"
         )
-    if formats[0] == "json":
-        return _objects(files)
-    if formats[0] == "delimited":
-        return _delimited(files, delimiter)
-    return _columns(files, formats[0])
+    return _objects(files) if formats[0] == "json" else _columns(files, formats[0], delimiter)
 
 
 def _logs(files: Sequence[File], formats: Sequence[str], metric: str | None) -> Table:
@@ -314,23 +281,6 @@ def _logs(files: Sequence[File], formats: Sequence[str], metric: str | None) -> 
     return replace(side_by_side(read_logs(files, formats), metric, kinds), known={}, metric=None)
 
 
-def _delimited(files: Sequence[File], delimiter: str | None) -> Table:
-    parts: list[Part] = []
-    notes: list[str] = []
-    each: list[DuckDBPyRelation] = []
-    with Spool() as spool:
-        for file in files:
-            start = len(spool.paths)
-            with checked(file) as text:
-                part, more = read_delimited(text, spool, delimiter=delimiter)
-            spool.finish()
-            parts.append(part)
-            notes += more
-            each.append(parquet_relation(connect(), spool.paths[start:]))
-        _agree(files, each)
-    return replace(_spooled(spool, parts), notes=tuple(notes))
-
-
 def _objects(files: Sequence[File]) -> Table:
     columns = JsonColumns()
     notes: list[str] = []
@@ -341,32 +291,46 @@ def _objects(files: Sequence[File]) -> Table:
             with checked(file, by_line=False) as text:
                 parts.append(read_json(text, spool, columns))
                 notes += text.notes
-    table = _spooled(spool, parts, columns.projection())
-    left_out, doubtful = columns.left_out, columns.doubtful
-    return replace(table, notes=tuple(notes), left_out=left_out, doubtful=doubtful)
+    rows = parquet_relation(connect(), spool.paths).project(columns.projection())
+    return replace(
+        _table(rows),
+        parts=tuple(parts),
+        spools=tuple(spool.paths),
+        notes=tuple(notes),
+        left_out=columns.left_out,
+        doubtful=columns.doubtful,
+    )
 
 
-def _spooled(spool: Spool, parts: Sequence[Part], cells: str = "*") -> Table:
-    relation = parquet_relation(connect(), spool.paths).project(cells)
-    return replace(_table(relation), parts=tuple(parts), spools=tuple(spool.paths))
-
-
-def _columns(files: Sequence[File], kind: str) -> Table:
-    """Return Parquet and Arrow files, read where they lie."""
-    relation_of = parquet_relation if kind == "parquet" else arrow_relation
-    parts, paths = [], []
-    for file in files:
-        if kind == "parquet":
-            part, path = parquet_part(file), file.path
-        else:
-            part, path = arrow_part(file, stream=kind == "arrow-stream")
-        parts.append(part)
-        paths.append(path)
-    with reading(files[0].name):
-        doubtful = _agree(files, [relation_of(connect(), [path]) for path in paths])
-        table = _table(relation_of(connect(), paths))
-    copies = tuple(paths) if kind == "arrow-stream" else ()
-    return replace(table, parts=tuple(parts), doubtful=doubtful, spools=copies)
+def _columns(files: Sequence[File], kind: str, delimiter: str | None) -> Table:
+    """Return files whose rows all have the same columns: Parquet and Arrow are read where they lie,
+    text and streams from scratch files.
+    """
+    relation_of = arrow_relation if kind == "arrow-file" else parquet_relation
+    parts: list[Part] = []
+    notes: list[str] = []
+    paths: list[Path] = []
+    each: list[DuckDBPyRelation] = []
+    with Spool() as spool, reading(files[0].name):
+        for file in files:
+            start = len(spool.paths)
+            if kind == "delimited":
+                with checked(file) as text:
+                    part, more = read_delimited(text, spool, delimiter=delimiter)
+                notes += more
+            elif kind == "parquet":
+                part = parquet_part(file)
+            else:
+                part = arrow_part(file, spool if kind == "arrow-stream" else None)
+            spool.finish()
+            own = spool.paths[start:] or [file.path]
+            parts.append(part)
+            paths += own
+            each.append(relation_of(connect(), own))
+        doubtful = _agree(files, each)
+        table = _table(each[0] if len(each) == 1 else relation_of(connect(), paths))
+    spools = tuple(spool.paths)
+    return replace(table, parts=tuple(parts), notes=tuple(notes), doubtful=doubtful, spools=spools)
 
 
 def _table(relation: DuckDBPyRelation) -> Table:
@@ -382,15 +346,12 @@ def _agree(files: Sequence[File], relations: Sequence[DuckDBPyRelation]) -> dict
     """
     doubtful: dict[str, str] = {}
     first: dict[str, tuple[Kind, str]] = {}
+    wanted = set(relations[0].columns)
     for file, relation in zip(files, relations, strict=True):
-        wanted, found = set(relations[0].columns), set(relation.columns)
-        if found != wanted:
-            odd, holder = sorted(wanted - found), files[0]
-            lacking = file
-            if not odd:
-                odd, holder, lacking = sorted(found - wanted), file, files[0]
+        if odd := sorted(wanted ^ set(relation.columns)):
+            pair = (files[0], file) if odd[0] in wanted else (file, files[0])
             raise InputError(
-                f"{holder.name} has a column {odd[0]!r}, which {lacking.name} does not have: give"
+                f"{pair[0].name} has a column {odd[0]!r}, which {pair[1].name} does not have: give"
                 " files with the same columns"
             )
         for column, sql_type in zip(relation.columns, relation.types, strict=True):

@@ -132,14 +132,11 @@ def _grid(table: Table, systems: Sequence[str], separator: str | None) -> _Grid 
     """Return the columns by system, None if the table has no such columns."""
     tried = (separator,) if separator else (_MORE_SEPARATORS if systems else _SEPARATORS)
     for sign in tried:
-        found = _split(table.columns, systems, sign)
-        shared = set.intersection(*map(set, found.values())) if found else set()
-        # Two systems of which the same thing is known: less than that is an accident of names.
-        if shared and (len(found) >= 2 or systems) and (not systems or set(found) == set(systems)):
-            return _Grid(sign, found)
-        if systems:
-            found = _split(table.columns, systems, sign, last=True)
-            if set(found) == set(systems) and set.intersection(*map(set, found.values())):
+        for last in (False, True) if systems else (False,):
+            found = _split(table.columns, systems, sign, last=last)
+            # Two systems of which the same thing is known: less is an accident of names.
+            alike = found and set.intersection(*map(set, found.values()))
+            if alike and (set(found) == set(systems) if systems else len(found) > 1):
                 return _Grid(sign, found)
     return None
 
@@ -153,9 +150,12 @@ def _human_grid(table: Table) -> _Grid | None:
     """
     for sign in _MORE_SEPARATORS:
         for last in (False, True):
-            cut = [c.partition(sign) if last else c.rpartition(sign) for c in table.columns]
-            ends = [(one[0], one[2]) if last else (one[2], one[0]) for one in cut]
-            systems = [name for human, name in ends if name and is_truth_name(human, whole=True)]
+            every = _split(table.columns, (), sign, last=last)
+            systems = [
+                name
+                for name, parts in every.items()
+                if any(is_truth_name(part, whole=True) for part in parts)
+            ]
             found = _split(table.columns, systems, sign, last=last) if len(systems) > 1 else {}
             parts = [*map(set, found.values())]
             # Words such as "human_score" name what people gave, and no system.
@@ -191,18 +191,13 @@ def _split(
     """Return the columns by system and part; the system stands first, or *last*."""
     found: dict[str, dict[str, str]] = {name: {} for name in systems}
     for column in columns:
-        if last:
-            tails = [name for name in systems if column.endswith(separator + name)]
-            system = max(tails, key=len, default="")
-            part = column[: -len(separator + system)]
-        elif systems:
-            heads = [name for name in systems if column.startswith(name + separator)]
-            system = max(heads, key=len, default="")
-            part = column[len(system) + len(separator) :]
-        else:
-            # The last separator counts: "gpt-4.1.claude" is what claude says of gpt-4.1.
-            system, _, part = column.rpartition(separator)
-        if system and part:
+        pieces = column.split(separator)
+        cuts = [(pieces[:place], pieces[place:]) for place in range(1, len(pieces))]
+        ends = [tuple(map(separator.join, cut[::-1] if last else cut)) for cut in cuts]
+        fitting = [end for end in ends if all(end) and (not systems or end[0] in systems)]
+        if fitting:
+            # The longest counts: "gpt-4.1.claude" is what claude says of gpt-4.1.
+            system, part = max(fitting, key=lambda end: len(end[0]))
             found.setdefault(system, {})[part] = column
     return {system: parts for system, parts in found.items() if parts}
 

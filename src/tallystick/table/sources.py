@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import errno
 import glob
 import hashlib
@@ -298,7 +297,7 @@ def _folder(process: int) -> Path:
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
     own = folder / _LOCK
     handle = os.open(own, os.O_RDWR | os.O_CREAT, 0o600)
-    lock(handle, own, f"{folder} is in use")
+    lock(handle, f"{folder} is in use")
     atexit.register(_remove, folder, process, handle)
     return folder
 
@@ -319,11 +318,10 @@ def _remove_leftovers(root: Path) -> None:
                 continue
             handle = os.open(own, os.O_RDWR)
             try:
-                beside = lock(handle, own, "in use")
+                lock(handle, "in use")
             finally:
                 os.close(handle)
-            if beside is None:
-                shutil.rmtree(own.parent, ignore_errors=True)
+            shutil.rmtree(own.parent, ignore_errors=True)
 
 
 # One writer at a time: lock an open file by what the system offers.
@@ -333,53 +331,20 @@ _LOCKED_BYTE = 1 << 40
 """Windows locks bytes: this one lies behind the end of every file."""
 
 
-def lock(handle: int, path: Path, busy: str) -> Path | None:
-    """Lock an open file until its handle is closed; another owner raises `FileError`.
-
-    Parameters
-    ----------
-    handle
-        The open file, as `os.open` returns it.
-    path
-        Its name.
-    busy
-        What to say where somebody else holds it.
-
-    Returns
-    -------
-    A file beside it that stands for the lock and is to be removed at the end, on a system that can
-    lock nothing else; None where closing the handle is enough.
-    """
+def lock(handle: int, busy: str) -> None:
+    """Lock an open file until its handle is closed; another owner raises `FileError` with *busy*."""
     try:
         import fcntl
-    except ImportError:
-        return _lock_elsewhere(handle, path, busy)
+    except ImportError:  # Windows
+        msvcrt: Any = import_module("msvcrt")
+        os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
+        take, how = msvcrt.locking, (msvcrt.LK_NBLCK, 1)
+    else:
+        take, how = fcntl.flock, (fcntl.LOCK_EX | fcntl.LOCK_NB,)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        take(handle, *how)
     except OSError as error:
         raise FileError(busy) from error
-    return None
-
-
-def _lock_elsewhere(handle: int, path: Path, busy: str) -> Path | None:
-    msvcrt: Any = None
-    with contextlib.suppress(ImportError):
-        msvcrt = import_module("msvcrt")  # Windows
-    if msvcrt is not None:
-        try:
-            os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        except OSError as error:
-            raise FileError(busy) from error
-        return None
-
-    # A file that only one process can make; if its owner was killed, a person removes it.
-    beside = path.with_name(path.name + ".lock")
-    try:
-        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-    except FileExistsError as error:
-        raise FileError(f"{busy}. If nobody does, remove {beside}") from error
-    return beside
 
 
 # Column names: none missing, none twice, not absurdly many.
