@@ -71,7 +71,7 @@ def find_runs(source: Any, layout: Layout, given: Roles) -> list[Run] | None:
         if not any(detect(file) in log_formats() for file in files):
             if len(files) < 2 or given.models:
                 return None
-            if layout.metric is None and not _share_items(files, layout, given):
+            if layout.metric is None and not _share_items(files, given):
                 return None
     return list(map(Run, paths))
 
@@ -97,11 +97,11 @@ def _paths(source: Any) -> list[str]:
     return [] if any(one == "-" or one.endswith(".tally") for one in names) else names
 
 
-def _share_items(files: Sequence[File], layout: Layout, given: Roles) -> bool:
+def _share_items(files: Sequence[File], given: Roles) -> bool:
     """Say whether an item of the first file occurs in another one."""
     seen: set[str] = set()
     for file in files:
-        with scan([str(file.path)], delimiter=layout.delimiter) as table:
+        with scan([str(file.path)]) as table:
             model = next((name for name in table.columns if plain(name) in _MODEL), None)
             if model is not None and len(set(_cells(table, model))) > 1:
                 return False  # a long table: its models are in its rows
@@ -125,7 +125,7 @@ def read_runs(
     runs
         From `find_runs`.
     layout
-        The metric, and the separator of delimited text.
+        The metric.
     given
         The columns that the caller names: item, truth, cluster, count, weight, by.
     missing
@@ -147,7 +147,7 @@ def read_runs(
             held, called = source, run.name or "run"
             if isinstance(source, File):
                 held, called = [str(source.path)], source.name
-            with scan(held, delimiter=layout.delimiter) as table:
+            with scan(held) as table:
                 log, more = _plain_run(table, called, layout, given, missing)
             own, notes = [*own, log], [*notes, *more]
         if run.name is not None:

@@ -338,7 +338,8 @@ def lock(handle: int, busy: str) -> None:
     except ImportError:  # Windows
         msvcrt: Any = import_module("msvcrt")
         os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
-        take, how = msvcrt.locking, (msvcrt.LK_NBLCK, 1)
+        take: Any = msvcrt.locking
+        how: tuple[int, ...] = (msvcrt.LK_NBLCK, 1)
     else:
         take, how = fcntl.flock, (fcntl.LOCK_EX | fcntl.LOCK_NB,)
     try:
