@@ -142,15 +142,17 @@ def _plain_cell(name: str, cell: str, sql_type: str) -> tuple[str, str]:
     if sql_type.startswith("DECIMAL"):
         return f"cast({cell} as DOUBLE)", ""
     if sql_type.startswith(_NESTED) or sql_type.endswith("]"):
-        way_out = "write one row per value, or one column for the value that you mean"
-        return cell, f"column {name!r} holds {sql_type} values: {way_out}"
+        return cell, nested(name, f"{sql_type} values")
     return f"cast({cell} as VARCHAR)", ""
+
+
+def nested(name: str, what: str) -> str:
+    """Say why a column cannot be used that holds several values in a cell."""
+    return f"column {name!r} holds {what}: write one row or one column per value"
 
 
 def _part(file: File, rows: int, names: Sequence[str]) -> Part:
     check_names(names, file.name)
-    if rows == 0:
-        raise FileError(f"{file.name} has columns but no rows: nothing to count")
     return Part(file.name, rows)
 
 

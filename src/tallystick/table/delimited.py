@@ -43,8 +43,6 @@ def read_delimited(text: CheckedText, spool: Spool) -> tuple[Part, tuple[str, ..
     else:
         one_line_a_row = _parse_strictly(text, spool, names, separator)
     rows = spool.rows - before
-    if rows == 0:
-        raise FileError(f"{text.name} has a header but no rows: nothing to count")
     if separator != ",":
         notes = (f"{text.name}: columns are separated by a {_SEPARATORS[separator]}", *notes)
     return Part(text.name, rows, 2 if one_line_a_row else None), (*text.notes, *notes)

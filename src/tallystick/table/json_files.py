@@ -17,10 +17,11 @@ from typing import Any
 
 from tallystick.errors import FileError
 from tallystick.table.cells import identifier
+from tallystick.table.columnar import nested
 from tallystick.table.engine import require
 from tallystick.table.sources import BATCH, Spool, check_names
 from tallystick.table.tables import Part
-from tallystick.table.texts import MAX_LINE, CheckedText
+from tallystick.table.texts import MAX_LINE, CheckedText, too_long
 
 _NAMES = {
     str: "text",
@@ -55,12 +56,8 @@ class JsonColumns:
         """Keys with nested values, and why they cannot be used."""
         found = {}
         for key, kinds in self.seen.items():
-            nested = [kind for kind in kinds if kind in _NESTED]
-            if nested:
-                found[key] = (
-                    f"column {key!r} holds {nested[0]} at {kinds[nested[0]]}: write one row per"
-                    " value, or one key for the value that you mean"
-                )
+            for kind in [one for one in kinds if one in _NESTED][:1]:
+                found[key] = nested(key, f"{kind} at {kinds[kind]}")
         return found
 
     @property
@@ -108,8 +105,6 @@ def read_json(text: CheckedText, spool: Spool, columns: JsonColumns) -> Part:
         flat = [_flat(row, f"{text.name}, {unit} {number}") for number, row in batch]
         _spool(flat, [number for number, _ in batch], (unit, text.name), spool, columns)
         last = batch[-1][0]
-    if spool.rows == before:
-        raise FileError(f"{text.name} has no rows: nothing to count")
     # Without blank lines a row is a line.
     by_line = unit == "line" and last == spool.rows - before
     return Part(text.name, spool.rows - before, 1 if by_line else None)
@@ -162,13 +157,10 @@ def _lines(text: CheckedText) -> Iterator[tuple[int, dict[str, Any]]]:
     with text.path.open(encoding="utf-8-sig", newline="\n") as stream:
         lines = iter(lambda: stream.readline(MAX_LINE + 1), "")
         for number, line in enumerate(map(str.strip, lines), start=1):
-            place = f"{text.name}, line {number}"
             if len(line) > MAX_LINE:
-                raise FileError(
-                    f"{place} is longer than {MAX_LINE >> 20} MB: this is not a table of lines"
-                )
+                raise too_long(text.name, number)
             if line:
-                yield number, value_of(line, place)
+                yield number, value_of(line, f"{text.name}, line {number}")
 
 
 def value_of(written: str, place: str) -> dict[str, Any]:

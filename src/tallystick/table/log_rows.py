@@ -117,6 +117,7 @@ def csv_header(head: str) -> list[str]:
 # inspect_ai: a JSON document, or ``.eval``, a zip archive, possibly with zstd inside.
 
 _ZSTD = 93
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, struct.error)
 
 
 def inspect_rows(file: File) -> tuple[Row, Rows]:
@@ -138,9 +139,7 @@ def inspect_rows(file: File) -> tuple[Row, Rows]:
 
             samples = [one for one in sorted(names) if re.match(r"samples/.*\.json$", one)]
             return entry("header.json"), [(name, entry(name)) for name in samples]
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, struct.error) as error:
-        raise FileError(f"{file.name} is a damaged archive ({error}): copy it again") from error
-    except NotImplementedError as error:
+    except (*_DAMAGE, NotImplementedError) as error:
         raise FileError(f"{file.name} is a damaged archive ({error}): copy it again") from error
 
 

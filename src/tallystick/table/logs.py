@@ -488,10 +488,7 @@ def _runs(file: File, form: LogFormat) -> list[Log]:
                 continue
         for name in form.fields:
             if name not in row:
-                raise FileError(
-                    f"{file.name}, {place} has no {name!r}: it was written by another version of"
-                    f" {form.name}; run it again, or make a table with one column per model"
-                )
+                raise _another_version(form, f"{file.name}, {place}", name)
         told = _text(_told(row, head, form.model)), _text(_told(row, head, form.run))
         run = runs.setdefault(told, _Run(*told))
         run.task = _text(_told(row, head, form.task)) or named.get("task", "")
@@ -504,8 +501,10 @@ def _runs(file: File, form: LogFormat) -> list[Log]:
                 run.scores.setdefault(metric, {}).setdefault(item, []).append(value)
             for group, named_as in _groups(row, form):
                 run.groups.setdefault(group, {})[item] = named_as
-    if not runs:
-        raise FileError(f"{file.name} holds no result: copy or export it again ({form.name})")
+    if not any(run.scores for run in runs.values()):
+        raise FileError(
+            f"{file.name} holds no score that is a number: its calls failed, or nothing was scored"
+        )
 
     found: list[Log] = []
     for run in runs.values():
@@ -515,10 +514,7 @@ def _runs(file: File, form: LogFormat) -> list[Log]:
         if name in (log.model for log in found):
             name = f"{name} ({len(found) + 1})"
         if not run.scores:
-            raise FileError(
-                f"{file.name}: {name!r} has no score that is a number: its calls failed, or"
-                " nothing was scored"
-            )
+            raise FileError(f"{file.name} holds no score of {name!r} that is a number")
         facts = run.facts or {"run": named.get("run", "")}
         found.append(
             Log(name, run.task, file.name, run.scores, run.unscored, facts, groups=run.groups)
@@ -610,9 +606,15 @@ def _item(row: Row, form: LogFormat, place: str) -> str:
         return f"{name} #{content_key(*rules)[:6]}" if rules else name
     asked = [find(row, path) for path in form.asked]
     if all(one is None for one in asked):
-        wanted = (form.item or form.asked[0]).partition("|")[0]
-        raise FileError(f"{place} has a score but no {wanted}: another version of {form.name}?")
+        raise _another_version(form, place, (form.item or form.asked[0]).partition("|")[0])
     return content_key(*asked)
+
+
+def _another_version(form: LogFormat, place: str, name: str) -> FileError:
+    return FileError(
+        f"{place} has no {name!r}: it was written by another version of {form.name}; run it again,"
+        " or make a table with one column per model"
+    )
 
 
 def content_key(*parts: Any) -> str:

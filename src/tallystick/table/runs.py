@@ -137,7 +137,7 @@ def read_runs(
     kinds: dict[str, None] = {}
     for run in runs:
         own: list[Log] = []
-        for source, kind in _sources(run.source, notes):
+        for source, kind in _sources(run.source):
             files += [source] if isinstance(source, File) else []
             if kind in log_formats():
                 kinds[f"{kind} logs"] = None
@@ -168,9 +168,9 @@ def read_runs(
     return replace(table, source=source, files=paths, notes=(first, *notes, *others))
 
 
-def _sources(source: Any, notes: list[str]) -> list[tuple[Any, str]]:
+def _sources(source: Any) -> list[tuple[Any, str]]:
     """Return the files of a path, a glob or a folder with their formats, or a frame; in a folder
-    logs win over other files, and *notes* says so.
+    logs win over other files.
     """
     if not isinstance(source, str | Path):
         return [(source, _FRAMES)]
@@ -192,8 +192,6 @@ def _sources(source: Any, notes: list[str]) -> list[tuple[Any, str]]:
         raise FileError(
             f"{source} holds no evaluation log and no table: name the files of the runs"
         )
-    if aside := len(likely) - len(taken):
-        notes.append(f"{source}: {aside} files are not logs and are passed over")
     return list(taken.items())
 
 
@@ -486,13 +484,17 @@ def _metric(logs: Sequence[Log], metric: str | None) -> str:
         if len(common) > 1 and len(named) == 1:
             return named[0]
     if len(common) > 1:
-        raise AskError(
-            f"which score? The runs have {_listed(common)} in common.",
-            role="metric",
-            candidates=tuple(common[:8]),
-            calls=tuple(f"--metric {quote(key)}" for key in common[:2]),
-        )
+        raise _which_score(common, [f"--metric {quote(key)}" for key in common[:2]])
     return common[0]
+
+
+def _which_score(names: Sequence[str], calls: Sequence[str]) -> AskError:
+    return AskError(
+        f"which score? The runs have {_listed(names)}.",
+        role="metric",
+        candidates=tuple(names[:8]),
+        calls=tuple(calls),
+    )
 
 
 def _check_score(log: Log, metric: str) -> None:
@@ -549,13 +551,11 @@ def _retried(runs: Mapping[str, Mapping[str, list[float]]]) -> list[str]:
 
 
 def _no_common(runs: Mapping[str, Collection[str]], logs: Sequence[Log]) -> str:
-    """Name two runs without a common item, or say that every two of them have one."""
+    """Name two runs without a common item."""
     head = f"no common item in {', '.join(log.source for log in logs[:4])}"
     (first, here), *others = runs.items()
     apart = [(name, there) for name, there in others if not set(here) & set(there)]
-    if not apart:
-        return f"{head}: no item was tried by all of {', '.join(runs)}. Give fewer files at once"
-    second, there = apart[0]
+    second, there = (apart or others or [("", ())])[0]
     names = [", ".join(map(repr, list(one)[:_MOST_NAMED])) for one in (here, there)]
     return (
         f"{head}: were the models tried on the same task? The items are {names[0]} in {first} and"
@@ -653,10 +653,7 @@ def _judges(logs: Sequence[Log], layout: Layout, given: Roles) -> tuple[str, ...
         return (layout.metric,)
     free = [name for name in _distinct_scores(logs) if name != given.truth]
     if len(free) != 1:
-        raise InputError(
-            f"{logs[0].source} has the scores {_listed(free)}: say which of them are judges'"
-            f" grades (--judges {','.join(map(quote, free[:2]))})"
-        )
+        raise _which_score(free, [f"--judges {','.join(map(quote, free[:2]))}"])
     return tuple(free)
 
 

@@ -390,25 +390,23 @@ _OTHERS: dict[bytes, str] = {
 def detect(file: File) -> Format:
     """Return the format of *file*, or refuse it by the name of what it is."""
     head = opening(file)
-    packed = is_gzip(file.path)
     if not head:
         raise FileError(f"{file.name} is empty: a table needs a header line and at least one row")
-    for magic, kind in _MAGIC:
-        if head.startswith(magic):
-            if packed:
-                raise FileError(
-                    f"{file.name} is a gzipped {kind} file; unpack it first (gunzip), it is"
-                    " compressed inside"
-                )
-            return kind
+    magic = next((kind for sign, kind in _MAGIC if head.startswith(sign)), None)
+    packed = is_gzip(file.path)
+    if magic and not packed:
+        return magic
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         names = _entries(file.path)
         if {"_journal/start.json", "header.json"} & {*names}:
             return "inspect"
         if any(name.startswith("xl/") for name in names):
             return "workbook"
-    others = [kind for magic, kind in _OTHERS.items() if head.startswith(magic)]
+    others = [kind for sign, kind in _OTHERS.items() if head.startswith(sign)]
     others += ["DuckDB"] if head[8:12] == b"DUCK" else []
+    others += [f"gzipped {magic}"] if magic else []
+    if head.lstrip()[:9].lower().startswith((b"<!doctype", b"<html", b"<?xml")):
+        others.append("web page or XML")
     if others:
         raise FileError(
             f"{file.name} is a {others[0]} file, which is not read: unpack or unlock it, or save"
@@ -425,16 +423,7 @@ def _text(file: File, head: bytes) -> Format:
     if text[:1] == "{" and (_is_object(text.partition("\n")[0]) or not _named_delimited(file.name)):
         return "json"
     if text[:1] == "[" and not _named_delimited(file.name):
-        if text[1:].lstrip()[:1] in ("{", "]", ""):
-            return "json"
-        raise FileError(
-            f"{file.name} is a JSON array without objects: write one object per row,"
-            " [{'item': 1, 'gpt': 'yes'}, …]"
-        )
-    if text[:9].lower().startswith(("<!doctype", "<html", "<?xml")):
-        raise FileError(
-            f"{file.name} is a web page or XML, not a table; perhaps a download that failed"
-        )
+        return "json"
     return "delimited"
 
 

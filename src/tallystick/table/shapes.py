@@ -328,8 +328,7 @@ def _pivot(
     doubtful = {}
     if shape.vote in table.doubtful:
         doubtful = dict.fromkeys(judges, table.doubtful[shape.vote])
-    dropped = tuple(f"column {name!r} changes within an item: left out" for name in varying)
-    gone = {name: f"column {name!r} changes within an item" for name in varying}
+    gone = {name: f"column {name!r} changes within an item: left out" for name in varying}
     # The votes lose the name of their column here, and of a loss less is better.
     measure = shape.vote if lower_word(shape.vote) else None
     wide = replace(
@@ -337,7 +336,7 @@ def _pivot(
         relation=relation,
         columns=tuple(relation.columns),
         shape="long",
-        notes=(*table.notes, *dropped),
+        notes=(*table.notes, *gone.values()),
         long=(shape.judge, shape.vote),
         left_out={**table.left_out, **gone},
         doubtful=doubtful,

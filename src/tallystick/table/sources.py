@@ -79,11 +79,9 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
         )
     is_text = text.encode("utf-8", "replace").decode() == text and "\0" not in text
     if not (isinstance(one, str | Path) and text and is_text):
-        raise FileError(f"{text!r} is not the name of a file")
+        raise _no_file(text)
     path = Path(one).expanduser()
     try:
-        if path.is_dir():
-            raise FileError(f"{text} is a directory; name its files, for instance {path / '*.csv'}")
         if path.exists():
             return (_file(path, text),)
     except OSError as error:
@@ -106,7 +104,14 @@ def _file(path: Path, text: str) -> File:
     if stat.S_ISFIFO(mode):
         with path.open("rb") as stream:
             return _spool(stream, text)
-    raise FileError(f"{text} is a device or a socket, not a file: use - for standard input")
+    raise _no_file(text)
+
+
+def _no_file(text: str) -> FileError:
+    return FileError(
+        f"{text!r} is not a file: name a table, a glob such as 'FOLDER/*.csv', or - for"
+        " standard input"
+    )
 
 
 def _matches(pattern: Path) -> Iterator[Path]:
@@ -117,11 +122,9 @@ def _matches(pattern: Path) -> Iterator[Path]:
 
 
 def _absent(path: Path, text: str) -> str:
-    if not path.parent.is_dir():
-        return f"{text} does not exist: there is no folder {path.parent}"
-    here = sorted(entry.name for entry in path.parent.iterdir())
-    otherwise = f" in {path.parent.resolve()}"
-    return f"{text} does not exist{meant(path.name, here, otherwise=otherwise)}"
+    folder = path.parent
+    here = sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
+    return f"{text} does not exist{meant(path.name, here, otherwise=f' in {folder.resolve()}')}"
 
 
 def _spool(stream: BinaryIO, name: str) -> File:

@@ -93,6 +93,10 @@ class Part:
     rows: int
     first_line: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.rows == 0:
+            raise FileError(f"{self.name} has no rows: nothing to count")
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
@@ -193,8 +197,7 @@ class Table:
         read yet.
         """
         derived = self.relation.query("rows", sql)
-        if derived is None:
-            raise InputError(f"sql must be a query, got {sql!r}")
+        assert derived is not None, "sql is a query"
         return derived
 
     def repeats(self, *columns: str) -> bool:
@@ -344,9 +347,6 @@ def write_csv(target: str | Path | TextIO, columns: Mapping[str, Sequence[Any]])
     '=1+1,
     """
     table = {name: _plain(values) for name, values in columns.items()}
-    lengths = {name: len(values) for name, values in table.items()}
-    if len(set(lengths.values())) > 1:
-        raise InputError(f"the columns of a table have equal lengths, got {lengths}")
     if not isinstance(target, str | Path):
         _delimited(target, table, ",")
         return
