@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallystick.errors import FileError, InputError
-from tallystick.table import delimited, scan, texts
-from tallystick.table.sources import Spool
+from tallystick.table import delimited, scan, sources, texts
+from tallystick.table.sources import Spool, scratch
 
 
 def _scan(path, content, **options):
@@ -214,9 +214,8 @@ def test_where_quotes_are_odd_both_parsers_refuse_or_agree(tmp_path_factory, row
     assert read(CHUNK=size) == read(_parse_fast=lambda *_: False)
 
 
-def test_nothing_is_left_on_disk_after_a_refusal_or_a_close(tmp_path):
-    from tallystick.table.sources import scratch
-
+def test_nothing_is_left_on_disk_after_a_refusal_or_a_close(tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "_IN_MEMORY", 0)
     before = set(scratch().iterdir())
     with pytest.raises(FileError):
         _scan(tmp_path / "votes.csv", b'a,b\n"1",2\n3\n')
@@ -235,7 +234,8 @@ def test_rows_beyond_one_batch_keep_their_order_and_place(tmp_path, monkeypatch)
     )
 
 
-def test_a_spool_that_fails_leaves_no_file(tmp_path):
+def test_a_spool_that_fails_leaves_no_file(monkeypatch):
+    monkeypatch.setattr(sources, "_IN_MEMORY", 0)
     spool = Spool()
 
     def fail():

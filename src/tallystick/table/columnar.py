@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from tallystick.errors import FileError
 from tallystick.table.cells import identifier, kind_of, literal, null_if_missing
+from tallystick.table.engine import connect
 from tallystick.table.sources import (
     File,
     Spool,
@@ -55,6 +56,16 @@ def parquet_relation(connection: DuckDBPyConnection, paths: Sequence[Path]) -> D
     return connection.sql(
         f"select * from read_parquet([{names}], union_by_name={by_name}, hive_partitioning=false)"
     )
+
+
+def spooled(spool: Spool) -> DuckDBPyRelation:
+    """Return the rows of a spool."""
+    import pyarrow as pa
+
+    if spool.paths:
+        return parquet_relation(connect(), spool.paths)
+    tables = [pa.Table.from_batches([batch]) for batch in spool.held]
+    return connect().from_arrow(pa.concat_tables(tables, promote_options="default"))
 
 
 def arrow_part(file: File, spool: Spool | None) -> Part:
@@ -173,8 +184,7 @@ _LOOKED = 60
 def as_csv(file: File) -> File:
     """Return the sheet of a workbook as a CSV file in the scratch folder.
 
-    Cells are written as people read them: a whole number has no decimal point, a date is ISO, a
-    formula is its last computed value. A workbook with several filled sheets is refused by name.
+    Cells are written as people read them: a formula is its last computed value.
     """
     try:
         with zipfile.ZipFile(file.path) as archive:

@@ -1,8 +1,7 @@
 """CSV and TSV: the separator found or refused by name, every record checked, cells kept exactly as
 written.
 
-Two parsers, one meaning. Text in which every double quote stands where the rules of CSV want it
-goes through Arrow's parser at full speed. Any other text, and whatever Arrow refuses, goes through
+Where every double quote stands as CSV wants it, Arrow parses at full speed; all else goes through
 the strict parser of the standard library, which knows the line of every fault.
 """
 

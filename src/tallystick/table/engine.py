@@ -1,8 +1,6 @@
 """The one place where DuckDB is opened, bounded in memory and shut off from the network.
 
-Every reader shares one in-memory database a process, so its memory limit holds for all of them
-together; each scan has its own cursor. What does not fit spills into a private folder that is
-removed when the process ends.
+Every reader of a process shares one database, so that its memory limit holds for all together.
 """
 
 from __future__ import annotations
@@ -47,8 +45,7 @@ def connect() -> DuckDBPyConnection:
 def cursor() -> DuckDBPyConnection:
     """Return a cursor for a query on rows that the database already holds.
 
-    `connect` first asks whether the database still works, which takes as long as a small query.
-    Rows in a database that does not work are lost in any case.
+    `connect` first asks whether it still works, which takes as long as a small query.
     """
     return _database(os.getpid()).cursor()
 
@@ -110,8 +107,7 @@ def _database(process: int) -> DuckDBPyConnection:
 # How much memory a run may take: one limit for the engine and for arrays alike.
 #
 # ``TALLYSTICK_MEMORY`` sets it, by default half of what the machine (or its container) has. DuckDB
-# gets half of the limit and spills to disk beyond it. The other half is for arrays of rows, and
-# `require` refuses a question before it would exceed it.
+# gets half of the limit and spills to disk beyond it; the other half is for arrays of rows.
 
 
 _FALLBACK = 4 * 1024**3

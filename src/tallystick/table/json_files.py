@@ -1,10 +1,7 @@
 """JSON objects as rows: one per line (NDJSON), the entries of one array, or the rows that stand
 inside one document.
 
-Cells are spooled as text and cast on the way out, once the types of the whole column are known: a
-column of integers comes as BIGINT, of numbers as DOUBLE, of strings as VARCHAR, of booleans as
-BOOLEAN. NaN is missing. The fields of an object inside a row become columns with dotted names:
-``{"human": {"label": 1}}`` has the column ``human.label``.
+Cells are spooled as text and cast on the way out, once the types of the whole column are known.
 """
 
 from __future__ import annotations

@@ -416,11 +416,9 @@ class Log:
     unscored
         Samples that have no score (they failed).
     facts
-        What else names the run, such as its prompt or the arguments of its task: two runs of one
-        model are told apart by the first fact that differs.
+        What else names the run, such as its prompt or the arguments of its task.
     groups
-        Groups of items that the log carries, such as the subject of a question: name of the group
-        to item to value. They are offered as clusters.
+        Groups of items, such as the subject of a question: name to item to value.
     """
 
     model: str
@@ -660,9 +658,7 @@ def _facts(held: Sequence[Any]) -> dict[str, str]:
 def told_apart(logs: Sequence[Log]) -> list[Log]:
     """Return the logs with names such that no two runs share one.
 
-    Runs of different models keep the names of the models. Where one model was run twice on a task
-    (two prompts, two versions), its runs are told apart by the first of these that differs: a fact
-    of the log (the prompt, the arguments of the task), the name of the file, its folder.
+    Runs of one model are told apart by the first of these that differs: a fact, file, folder.
 
     Examples
     --------

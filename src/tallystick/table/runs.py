@@ -1,9 +1,6 @@
 """Runs are models: several files, logs or frames, each of which is one run of the same items.
 
-A run is an evaluation log, or a plain result file with one row per item and one column per metric.
-Runs are put side by side by item, so that every verb sees one column per run; where judges grade
-outputs, they stand below each other. Items are matched by their names, or by their content where
-they have none.
+A run is an evaluation log, or a result file with one row per item and one column per metric.
 """
 
 from __future__ import annotations
@@ -48,9 +45,7 @@ class Run:
 def find_runs(source: Any, layout: Layout, given: Roles) -> list[Run] | None:
     """Return the runs that a source names, None if it is one table.
 
-    The caller names them (``--run old=a.csv``, or a mapping of name to file), or gives a folder,
-    logs, or result files of the same items. Several files of which no two share an item are the
-    parts of one table, unless a metric is named.
+    Files of which no two share an item are the parts of one table, unless a metric is named.
 
     Examples
     --------
@@ -278,8 +273,7 @@ def _plain_run(
 def _items(table: Table, given: Roles) -> tuple[list[str], list[str]]:
     """Return the columns that name the items, and what each row's item is called.
 
-    That is the column given, one with a usual name, or those of text that a run does not change:
-    what was asked.
+    Without a name they are called by what was asked, which a run does not change.
     """
     if given.item is not None and given.item not in table.columns:
         raise InputError(missing_column(given.item, table.columns, table.source))
@@ -594,8 +588,7 @@ def _listed(names: Collection[str]) -> str:
 
 # Evaluation logs as outputs: one row per item and system, one column per score of the tool.
 #
-# What a model scored in a log is a judge's grade of its output. So a log with a judge's score and a
-# second file of human grades (``--truth-file``) say together how good the model is.
+# With a second file of human grades (``--truth-file``), scores are the grades of a judge.
 
 
 def log_outputs(source: Any, layout: Layout, given: Roles) -> tuple[Table, Roles] | None:

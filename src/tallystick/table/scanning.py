@@ -17,6 +17,7 @@ from tallystick.table.columnar import (
     as_csv,
     parquet_part,
     parquet_relation,
+    spooled,
     with_plain_types,
 )
 from tallystick.table.counting import check_lengths
@@ -48,11 +49,8 @@ def scan(
 ) -> Table:
     """Read a table from files, standard input or memory, out of core and with bounded memory.
 
-    CSV, TSV, NDJSON, a JSON array (each also gzipped), Parquet and Arrow IPC are told apart by
-    content first and by name second. Text comes as VARCHAR exactly as written (``"1.0"`` stays
-    ``"1.0"``, ``"NA"`` stays ``"NA"``), a blank cell as NULL; typed formats keep their types.
-    Parquet and Arrow are read where they lie; text is parsed once, checked on the way, into scratch
-    files that `Table.close` removes (so does the end of the process).
+    Formats are told apart by content first. Text comes as VARCHAR exactly as written, a blank cell
+    as NULL; typed formats keep their types.
 
     Parameters
     ----------
@@ -61,9 +59,7 @@ def scan(
         table, a mapping of columns, a list of objects, a data set of Hugging Face, or a frame,
         which is fetched if it lies elsewhere.
     metric
-        The score to read from evaluation logs, where they have several in common. Logs of
-        lm-evaluation-harness, inspect_ai, HELM, OpenAI evals and promptfoo give one row an item and
-        one column a model.
+        The score to read from evaluation logs.
 
     Examples
     --------
@@ -154,8 +150,7 @@ def _with_index(frame: Any, table: pa.Table) -> tuple[pa.Table, tuple[str, ...]]
     """Return *table*, the columns of a pandas frame, with the named levels of its index before
     them, and what was left out.
 
-    An index without a name is left out. It is mentioned only if it holds something else than whole
-    numbers, which pandas gives to rows by itself.
+    Whole numbers without a name, which pandas gives to rows by itself, are not mentioned.
     """
     import pyarrow as pa
 
@@ -180,8 +175,7 @@ def arrow_of_dataset(source: Any) -> Any:
     """Return a ``datasets.Dataset`` of Hugging Face as an Arrow table, its selection and order
     included.
 
-    A column of class numbers becomes the names of the classes: votes are words. A ``DatasetDict``
-    holds several tables, and a stream cannot be read twice: both are refused with the way out.
+    A column of class numbers becomes the names of the classes: votes are words.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -279,9 +273,8 @@ def _objects(files: Sequence[File]) -> Table:
             with checked(file, by_line=False) as text:
                 parts.append(read_json(text, spool, columns))
                 notes += text.notes
-    rows = parquet_relation(connect(), spool.paths).project(columns.projection())
     return replace(
-        _table(rows),
+        _table(spooled(spool).project(columns.projection())),
         parts=tuple(parts),
         spools=tuple(spool.paths),
         notes=tuple(notes),
@@ -294,29 +287,36 @@ def _columns(files: Sequence[File], kind: str) -> Table:
     """Return files whose rows all have the same columns: Parquet and Arrow are read where they lie,
     text and streams from scratch files.
     """
-    relation_of = arrow_relation if kind == "arrow-file" else parquet_relation
     parts: list[Part] = []
     notes: list[str] = []
-    paths: list[Path] = []
     each: list[DuckDBPyRelation] = []
+    paths = [file.path for file in files]
     with Spool() as spool, reading(files[0].name):
         for file in files:
-            start = len(spool.paths)
-            if kind == "delimited":
-                with checked(file) as text:
-                    part, more = read_delimited(text, spool)
-                notes += more
-            elif kind == "parquet":
-                part = parquet_part(file)
-            else:
-                part = arrow_part(file, spool if kind == "arrow-stream" else None)
-            spool.finish()
-            own = spool.paths[start:] or [file.path]
-            parts.append(part)
-            paths += own
-            each.append(relation_of(connect(), own))
+            with Spool() as own:
+                if kind == "parquet":
+                    parts.append(parquet_part(file))
+                    each.append(parquet_relation(connect(), [file.path]))
+                elif kind == "arrow-file":
+                    parts.append(arrow_part(file, None))
+                    each.append(arrow_relation(connect(), [file.path]))
+                elif kind == "arrow-stream":
+                    parts.append(arrow_part(file, own))
+                else:
+                    with checked(file) as text:
+                        part, more = read_delimited(text, own)
+                    parts.append(part)
+                    notes += more
+            if own.rows:
+                each.append(spooled(own))
+                spool.take(own)
         doubtful = _agree(files, each)
-        table = _table(each[0] if len(each) == 1 else relation_of(connect(), paths))
+        spool.finish()
+        rows = each[0]
+        if len(each) > 1:
+            below = arrow_relation if kind == "arrow-file" else parquet_relation
+            rows = spooled(spool) if spool.rows else below(connect(), paths)
+        table = _table(rows)
     spools = tuple(spool.paths)
     return replace(table, parts=tuple(parts), notes=tuple(notes), doubtful=doubtful, spools=spools)
 

@@ -1,12 +1,7 @@
 """What a labelling session holds: the question, the draws, and what people answered.
 
-``label`` writes a session (`SessionFile`); every capability reads one as the truth of its table.
-The state is what the lines say when they are read from the first to the last, so reading a file
-again gives the same session.
-
-Words: a *draw* picks one unit (an item, or one output of an item). An *ask* is one cell that a
-person fills in. A draw has one ask, or one per system where the outputs of an item are labelled
-together.
+A *draw* picks one unit (an item, or one output of an item). An *ask* is one cell that a person fills
+in. A draw has one ask, or one per system where the outputs of an item are labelled together.
 """
 
 from __future__ import annotations

@@ -46,8 +46,7 @@ def join_session(
 ) -> tuple[Table, Roles, tuple[str, ...], Session]:
     """Return *table* with a column of the session's labels, the roles, notes, and the session.
 
-    The session belongs to one table: a table whose columns of votes have changed raises
-    `InputError`. Labels that the table holds already are kept where the session has none.
+    Labels that the table holds already are kept where the session has none.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -135,8 +134,7 @@ def distinct_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
     """Return where each distinct row first stands, how often it occurs, and which each row is.
 
-    The columns are taken in one after the other. Between two of them rows are known by their number
-    among those that differ so far, so no product of many columns overflows.
+    Between two columns rows are known by their number so far, so that no product overflows.
 
     Parameters
     ----------

@@ -1,8 +1,6 @@
 """Shapes: a long table gets one column per judge, a wide one of outputs one row per output.
 
-A long table has one row per vote. A wide table of outputs has one row per item and the columns
-``A.gpt``, ``A.human``, ``B.gpt``, …: the system, a separator, and the judge or the human grade. A
-table of preferences has two columns that name the two systems of each row.
+A wide table of outputs has the columns ``A.gpt``, ``A.human``, ``B.gpt``: system and judge.
 """
 
 from __future__ import annotations

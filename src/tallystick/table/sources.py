@@ -183,62 +183,68 @@ def too_large(most: int, name: str) -> FileError:
     )
 
 
-# Text cells, written once as columnar scratch files, so that every later question is fast and
-# cannot fail half-way.
+# Text is parsed once, so that every later question is fast and cannot fail half-way.
 
 
 BATCH = 50_000
 """Rows held in memory at a time by the readers that are written in Python."""
 
 
-class Spool:
-    """A growing table of text cells on disk; a blank cell is NULL.
+_IN_MEMORY = 1 << 24
+"""Bytes up to which a table stays in memory: that is faster than a file."""
 
-    Columns may appear late (NDJSON): a batch with other columns than the last one starts a new
-    scratch file.
-    """
+
+class Spool:
+    """A growing table; a batch with other columns than the last one starts a new scratch file."""
 
     def __init__(self) -> None:
+        self.held: list[pa.RecordBatch] = []
         self.paths: list[Path] = []
         self.rows = 0
-        self._names: tuple[str, ...] = ()
         self._writer: pq.ParquetWriter | None = None
 
     def add(self, names: Sequence[str], cells: Sequence[Sequence[str | None]]) -> None:
-        """Append rows given column by column."""
+        """Append rows of text given column by column; a blank cell is NULL."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        arrays = []
-        for column in cells:
-            array = pa.array(column, pa.string())
-            arrays.append(pc.if_else(pc.equal(array, ""), pa.scalar(None, pa.string()), array))
+        arrays = [pa.array([cell or None for cell in column], pa.string()) for column in cells]
         self.add_batch(pa.record_batch(arrays, names=list(names)))
 
     def add_batch(self, batch: pa.RecordBatch) -> None:
-        """Append a batch of text columns in which blank cells are null already."""
-        import pyarrow.parquet as pq
-
-        names = tuple(batch.schema.names)
-        if self._writer is None or names != self._names:
-            self.finish()
-            with tempfile.NamedTemporaryFile(
-                dir=scratch(), prefix="spool-", suffix=".parquet", delete=False
-            ) as made:
-                self.paths.append(Path(made.name))
-            # Nobody filters by the least and the greatest text of a page.
-            self._writer = pq.ParquetWriter(
-                self.paths[-1], batch.schema, compression="lz4", write_statistics=False
-            )
-            self._names = names
-        self._writer.write_batch(batch)
+        """Append a batch in which blank cells are null already."""
         self.rows += batch.num_rows
+        self.held.append(batch)
+        if self.paths or sum(one.nbytes for one in self.held) > _IN_MEMORY:
+            self._write()
 
     def take(self, other: Spool) -> None:
-        """Append all that *other*, which is complete, holds."""
-        self.finish()
-        self.paths += other.paths
-        self.rows += other.rows
+        """Append all that *other* holds."""
+        if other.paths:
+            self._write()
+            self.finish()
+            other.finish()
+            self.paths += other.paths
+            self.rows += other.rows
+        for batch in other.held:
+            self.add_batch(batch)
+
+    def _write(self) -> None:
+        """Write to scratch files what is held in memory."""
+        import pyarrow.parquet as pq
+
+        for batch in self.held:
+            if self._writer is None or batch.schema.names != self._writer.schema.names:
+                self.finish()
+                with tempfile.NamedTemporaryFile(
+                    dir=scratch(), prefix="spool-", suffix=".parquet", delete=False
+                ) as made:
+                    self.paths.append(Path(made.name))
+                # Nobody filters by the least and the greatest text of a page.
+                self._writer = pq.ParquetWriter(
+                    self.paths[-1], batch.schema, compression="lz4", write_statistics=False
+                )
+            self._writer.write_batch(batch)
+        self.held = []
 
     def finish(self) -> None:
         """Complete the scratch file that is being written."""

@@ -123,8 +123,7 @@ class Table:
         Columns whose values had several types in the source, with the reason: usable under
         ``coerce`` only.
     known
-        What the source itself says of its columns, role to column or columns: an evaluation log
-        knows which columns are its models.
+        What the source itself says of its columns: a log knows which are its models.
     metric
         The score that the models' columns hold, where the source names it.
     long
@@ -184,8 +183,7 @@ class Table:
     def _statement(self, sql: str) -> str | None:
         """Return *sql* with the rows it reads as one statement that any of our cursors can run.
 
-        `derive` binds a query several times before it runs, and every step of the relation below it
-        once more. That is 3 of the 4 ms of a query on a small table, and a verdict asks about 20.
+        `derive` binds each query several times: 3 of 4 ms on a small table.
         None where the query can only be derived.
         """
         if self.foreign or not sql.startswith("select ") or not text_is_whole():
@@ -208,8 +206,7 @@ class Table:
         """Return an SQL condition on few rows, numbered ``place_``, some of which agree in all of
         *columns*; None if no two rows do.
 
-        Rows whose digests all differ cannot repeat: that takes eight bytes per row, where grouping
-        takes every text.
+        Rows whose digests all differ cannot repeat: eight bytes per row, not every text.
         """
         if columns not in self._repeats:
             self._repeats[columns] = self._find_repeat(columns)
@@ -326,10 +323,8 @@ def write_csv(target: str | Path | TextIO, columns: Mapping[str, Sequence[Any]])
     """Write *columns* as CSV, or in the format that the ending names: .tsv, .ndjson, .jsonl or
     .parquet.
 
-    A file is complete or absent: it is written beside its place and moved there at the end. In CSV
-    and TSV, None and NaN are blank, and text that a spreadsheet would run as a formula has an
-    apostrophe put before it (`escape`; undone by `unescape`); NDJSON and Parquet carry every value
-    unchanged.
+    In CSV and TSV, None and NaN are blank, and text that a spreadsheet would run as a formula has an
+    apostrophe before it (`unescape` takes it away).
 
     Parameters
     ----------
