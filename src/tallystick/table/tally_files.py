@@ -17,7 +17,7 @@ from tallystick.results import Json, PatternTable, Result
 from tallystick.table.cells import Label
 from tallystick.table.engine import as_arrow, as_numpy
 from tallystick.table.engines import frame_of, is_relation, is_source, opened
-from tallystick.table.patterns import Patterns, Recipe, settle
+from tallystick.table.patterns import Patterns, Recipe
 from tallystick.table.tables import atomic
 from tallystick.table.tally import Sources, Tally
 
@@ -74,7 +74,7 @@ def load_tally(path: Path) -> tuple[Patterns, Recipe | None, Sources]:
             raise InputError("a count is negative or no number")
         # Files of earlier versions hold whole floats, and integers before all fractions.
         as_saved = Recipe(apart=frozenset(labels))
-        made = settle(tuple(labels), tuple(labels.values()), codes, counts, as_saved)
+        made = Patterns(labels, codes, counts).settled(as_saved)
         return made, recipe, Sources.from_json(head.get("sources"))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise FormatError(f"{path} is a damaged tally ({error}): count the data again") from error
@@ -143,7 +143,7 @@ def _checksum(table: pa.Table, head: Mapping[str, Any]) -> str:
     return digest.hexdigest()[:32]
 
 
-def _labels_out(labels: Mapping[str, tuple[Any, ...]]) -> list[list[Any]]:
+def _labels_out(labels: Mapping[str, Sequence[Any]]) -> list[list[Any]]:
     """JSON keeps bool, int, float and str apart."""
     return [[name, list(column)] for name, column in labels.items()]
 
