@@ -211,10 +211,9 @@ def _facts(look: LabelView) -> Iterator[_Fact]:
     for event, where, rests in _SETS[look.kind](look, cells, rows):
         held, seen = float(rows[event].sum()), float(labels[event].sum())
         if 0 < held < n:
-            share = "" if not look.names else f", which are {percent(held / n)} of the table"
             # Of two labels both are as telling; where the labels are is easier to read.
             tail = _tail(seen, n, held, m) * (1 + 1e-9 * (seen * n < held * m))
-            yield tail, f"{_some(seen, m)} on {where}{share}", rests
+            yield tail, _told(look, seen, m, where, held / n), rests
     if look.kind == "order":
         place = np.flatnonzero(labels)
         low, high = int(place[0]), int(place[-1])
@@ -222,8 +221,7 @@ def _facts(look: LabelView) -> Iterator[_Fact]:
         spans = _log_ways(width - 1, m - 1) + math.log(max(n - width, 1e-300))
         ways = np.logaddexp(spans, _log_ways(width, m)) - _log_ways(n, m)
         where, rests = _stretch(look, cells, rows, low, high)
-        share = f", which are {percent(width / n)} of the table" if look.names else ""
-        yield min(1.0, math.exp(ways)), f"{_some(m, m)} on {where}{share}", rests  # (LD1)
+        yield min(1.0, math.exp(ways)), _told(look, m, m, where, width / n), rests  # (LD1)
     elif look.kind == "column" and len(rows) >= 5:
         empty, name = labels == 0, repr(look.names[0])
         told = (
@@ -239,12 +237,12 @@ def _tail(seen: float, whole: float, held: float, draws: float) -> float:
     return min(1.0, 2 * smaller_tail(*(round(float(x)) for x in (seen, whole, held, draws))))
 
 
-def _some(seen: float, draws: float) -> str:
-    """Return how many of the labels, with the verb."""
-    if seen == draws:
-        return f"all {count(round(draws))} are"
+def _told(look: LabelView, seen: float, draws: float, where: str, share: float) -> str:
+    """Say how many of the labels are on some rows, and how many of the rows these are."""
     few = "none" if not seen else f"{'only ' * (2 * seen < draws)}{count(round(seen))}"
-    return f"{few} of {count(round(draws))} {'is' if seen == 1 else 'are'}"
+    some = f"{few} of {count(round(draws))} {'is' if seen == 1 else 'are'}"
+    some = f"all {count(round(draws))} are" if seen == draws else some
+    return f"{some} on {where}" + (f", which are {percent(share)} of the table" * bool(look.names))
 
 
 # The sets of rows that X picks out: which they are, where that is, what is taken for granted.
@@ -254,16 +252,23 @@ _Sets = Iterator[tuple[NDArray[Any], str, str]]
 
 
 def _vote_sets(look: LabelView, codes: Ints, _: Floats) -> _Sets:
-    rests, says = "the labels are like a random draw, whatever the votes", codes >= 0
-    for j, name in enumerate(look.names):
-        for c, label in enumerate(look.labels):
-            yield codes[:, j] == c, f"rows where {name} says {label}", rests
-    if len(look.names) <= _MOST_PAIRS:
-        for a, b in combinations(range(len(look.names)), 2):
+    for what, event in _events(look.names, look.labels, codes):
+        yield event, f"rows where {what}", "the labels are like a random draw, whatever the votes"
+
+
+def _events(
+    names: Sequence[str], labels: Sequence[Any] | NDArray[Any], codes: Ints
+) -> Iterator[tuple[str, Bools]]:
+    says = codes >= 0
+    for j, name in enumerate(names):
+        for c, label in enumerate(labels):
+            yield f"{name} says {label}", codes[:, j] == c
+    if len(names) <= _MOST_PAIRS:
+        for a, b in combinations(range(len(names)), 2):
             same = says[:, a] & (codes[:, a] == codes[:, b])
-            yield same, f"rows where {look.names[a]} and {look.names[b]} agree", rests
-    if len(look.names) > 2:
-        yield (says.sum(axis=1) > 1) & ~_apart(codes), "rows where all agree", rests
+            yield f"{names[a]} and {names[b]} agree", same
+    if len(names) > 2:
+        yield "all agree", (says.sum(axis=1) > 1) & ~_apart(codes)
 
 
 def _apart(codes: Ints) -> Bools:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tallystick.errors import InputError
 from tallystick.table.cells import (
-    Kind,
-    Label,
     as_number,
     identifier,
     is_missing,
@@ -276,77 +274,7 @@ def _note(table: Table, name: str, cell: str) -> str:
     return f"column {name!r}: {before.strip()!r} is read as {after}"
 
 
-# Tokens that stand nowhere, and columns of numbers that hold something else.
-
-
-_TOKENS_AT_ONCE = 200
-"""Columns that one query looks at: an expression of thousands is too deep for the engine."""
-
-
-def unmatched(
-    table: Table, columns: Sequence[str], tokens: Sequence[str], *, option: str = "--missing"
-) -> tuple[str, ...]:
-    """Return one sentence for each token of *option* that stands in none of *columns*.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from tallystick.table import scan
-    >>> table = scan(pa.table({"gpt": ["yes", "NA"], "claude": ["-1.0", "no"]}))
-    >>> unmatched(table, table.columns, ("NA", "-1", "none"))
-    ("--missing none: no cell of 'gpt', 'claude' is 'none' (upper and lower case matter)",)
-    """
-    kinds = table.kinds
-
-    def stands(token: str) -> bool:
-        return any(
-            _stands_in(
-                table,
-                {name: kinds[name] for name in columns[start : start + _TOKENS_AT_ONCE]},
-                token,
-            )
-            for start in range(0, len(columns), _TOKENS_AT_ONCE)
-        )
-
-    absent = [token for token in tokens if token and not stands(token)]
-    return _not_there(columns, absent, option)
-
-
-def unmatched_labels(
-    labels: Mapping[str, Sequence[Label]], columns: Sequence[str], tokens: Sequence[str]
-) -> tuple[str, ...]:
-    """Return what `unmatched` says of a table, from the different labels of its columns.
-
-    >>> unmatched_labels({"gpt": ("yes", "NA", None)}, ["gpt"], ("NA", "none"))
-    ("--missing none: no cell of 'gpt' is 'none' (upper and lower case matter)",)
-    """
-
-    def stands(token: str) -> bool:
-        only = frozenset((token,))
-        held = (label for name in columns for label in labels[name])
-        return any(is_missing(label, only) and not is_missing(label) for label in held)
-
-    absent = [token for token in tokens if token and not stands(token)]
-    return _not_there(columns, absent, "--missing")
-
-
-def _not_there(columns: Sequence[str], tokens: Sequence[str], option: str) -> tuple[str, ...]:
-    shown = ", ".join(map(repr, columns[:4])) + (
-        f" … ({len(columns)} in all)" if len(columns) > 4 else ""
-    )
-    return tuple(
-        f"{option} {token}: no cell of {shown} is {token!r} (upper and lower case matter)"
-        for token in tokens
-    )
-
-
-def _stands_in(table: Table, kinds: Mapping[str, Kind], token: str) -> bool:
-    found = [
-        f"({without_missing(name, kind, ())} is not null and"
-        f" {without_missing(name, kind, (token,))} is null)"
-        for name, kind in kinds.items()
-    ]
-    return bool(table.query(f"select 1 from rows where {' or '.join(found)} limit 1"))
+# Columns of numbers that hold something else.
 
 
 def _check_numbers(
