@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from shlex import quote
 
 from tallystick.errors import AskError, InputError
@@ -106,9 +105,8 @@ def read_column(
         if not low <= value <= high:
             raise InputError(
                 f"{place(label)}, column {name}: {label!r} is outside the scale {low:g} to"
-                f" {high:g}. If it means no grade, add --missing={str(label).strip()}. Otherwise"
-                " correct the cell, widen the scale (--scale), or name that of the judges if it is"
-                " another (--judge-scale)"
+                f" {high:g}: add --missing={str(label).strip()} if it means no grade, or widen the"
+                " scale (--scale, --judge-scale)"
             )
     shares = {label: (value - low) / (high - low) for label, value in held.items()}
     return Column({**shares, **none}, False)
@@ -145,40 +143,33 @@ _ASKED_SCALES = ((1.0, 5.0), (0.0, 10.0), (1.0, 10.0), (0.0, 100.0))
 def _misfit(
     name: str, said: Sequence[Label], odd: Sequence[Label], place: Callable[[Label], str]
 ) -> InputError:
-    """Say which cell is not a grade, by the family of words (or numbers) that most cells fit."""
-    families = [set(family) for family in PASS_FAIL]
-    fits = [[label for label in said if as_word(label) in family] for family in families]
-    best = max(range(len(families)), key=lambda one: len(fits[one]))
-    known, wrong, meant = fits[best], odd[0], []
-    grades = "numbers" if len(odd) < len(said) else "pass and fail, 0 and 1, or numbers"
-    # A letter alone, such as C, fits its family but may name a choice: no cell is odd then.
-    if len(said) - len(odd) < len(known) < len(said):
-        wrong = next(label for label in said if label not in known)
-        meant = get_close_matches(str(wrong), sorted(families[best]), n=1)
-        shown = sorted(map(str, known), key=lambda word: str(as_word(word)), reverse=True)
-        grades = " and ".join(shown)
+    """Say which cell is not a grade: one beside words of a known pair, or beside numbers."""
+    fits = max(([x for x in said if as_word(x) in family] for family in PASS_FAIL), key=len)
+    words = [str(label).strip() for label in said]
+    # A letter alone, such as C, fits its pair but may name a choice: no cell is odd then.
+    known = len(said) - len(odd) < len(fits) < len(said)
+    wrong = next(label for label in said if label not in fits) if known else odd[0]
     where = f"{place(wrong)}, column {name}: {wrong!r} is not a grade"
-    if len(odd) == len(said) and not meant:
-        # No cell is a grade: reading one of them as no grade would only lead to the next.
-        words = [str(label).strip() for label in said]
-        own = ""
-        calls: tuple[str, ...] = ()
-        if 2 <= len(words) <= _MOST_WORDS and not any("," in word for word in words):
-            order = "or the other way round" if len(words) == 2 else "in the right order"
-            listed = quote(",".join(words))
-            own = f" List the grades with the worst first (--labels {listed}, {order})."
-            if len(words) == 2:
-                calls = tuple(f"--labels={quote(','.join(one))}" for one in (words, words[::-1]))
-        message = (
-            f"{where} that is known here.{own} {'Or write' if own else 'Write'} pass and fail, 0"
-            " and 1, or numbers, or name the columns that hold grades (--judges, --truth)"
-        )
-        return AskError(message, role="labels", calls=calls) if calls else InputError(message)
-    hint = f" Did you mean {meant[0]}?" if meant else ""
-    way_out = f"add --missing {quote(str(wrong).strip())} to read it as no grade"
-    if "," in str(wrong):  # the option would take it for two tokens
-        way_out = "leave it blank for no grade"
-    return InputError(f"{where}. Grades here are {grades}.{hint} Correct the cell, or {way_out}")
+    if known or len(odd) < len(said):
+        token = quote(str(wrong).strip())
+        # The option would take a comma for two tokens.
+        way_out = "leave it blank" if "," in token else f"add --missing {token}"
+        return InputError(f"{where}: correct the cell, or {way_out} to read it as no grade")
+    # No cell is a grade: reading one of them as no grade would only lead to the next.
+    way_out = (
+        "pass and fail, 0 and 1, or numbers, or name the columns of grades (--judges, --truth)"
+    )
+    if not 2 <= len(words) <= _MOST_WORDS or any("," in word for word in words):
+        return InputError(f"{where} that is known here. Write {way_out}")
+    listed = f"--labels {quote(','.join(words))}"
+    text = (
+        f"{where} that is known here. List the grades with the worst first ({listed}), or write"
+        f" {way_out}"
+    )
+    if len(words) > 2:
+        return InputError(text)
+    calls = tuple(f"--labels={quote(','.join(one))}" for one in (words, words[::-1]))
+    return AskError(text, role="labels", calls=calls)
 
 
 # From where to where grades go, where the grades themselves show it.
