@@ -146,8 +146,8 @@ def _misfit(
     """Say which cell is not a grade: one beside words of a known pair, or beside numbers."""
     fits = max(([x for x in said if as_word(x) in family] for family in PASS_FAIL), key=len)
     words = [str(label).strip() for label in said]
-    # A letter alone, such as C, fits its pair but may name a choice: no cell is odd then.
-    known = len(said) - len(odd) < len(fits) < len(said)
+    # A word alone, such as C, fits its pair but may name a choice: no cell is odd then.
+    known = max(1, len(said) - len(odd)) < len(fits) < len(said)
     wrong = next(label for label in said if label not in fits) if known else odd[0]
     where = f"{place(wrong)}, column {name}: {wrong!r} is not a grade"
     if known or len(odd) < len(said):

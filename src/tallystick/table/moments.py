@@ -327,6 +327,8 @@ class Moments:
                 group_sums=np.stack([as_numpy(table[f"c{j}"]) for j in range(len(names))], axis=1),
                 crossed=crossed.reshape(len(names), len(names)),
             )
+            if made.group_counts.dtype.kind + made.group_sums.dtype.kind != "ff":
+                raise InputError("a sum is no number")
             if len(made.group_counts) != (len(made.groups) if made.grouped else 1):
                 raise InputError("the groups and their counts differ in number")
             # Files of earlier versions hold whole floats, and integers before all fractions.

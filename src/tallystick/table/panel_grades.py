@@ -52,6 +52,8 @@ class GradePanel:
         The number of each entry's item; None if items cannot be told.
     no_items
         Why items cannot be told.
+    own_items
+        Whether items are known and each has one output, so that nothing need be joined by them.
     unit
         What one item is called in sentences.
     coding, coded
@@ -91,6 +93,7 @@ class GradePanel:
     votes: bool
     item: Ints | None = None
     no_items: str = ""
+    own_items: bool = False
     unit: str = "item"
     coding: RowPatterns | None = None
     coded: tuple[str, ...] = ()
@@ -102,6 +105,11 @@ class GradePanel:
     judge_scale: tuple[float, float] | None = None
     turned: bool = False
     preferences: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def has_items(self) -> bool:
+        """Whether items are known."""
+        return self.item is not None or self.own_items
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -207,11 +215,12 @@ NO_ITEM = "no column names the items (--item), so outputs of one item cannot be 
 
 def read_outputs(
     data: Data,
-    *,
     scale: Scale | None,
     judge_scale: Scale | None = None,
+    *,
     turned: bool = False,
     sliced: bool = False,
+    by_row: bool = False,
 ) -> GradePanel:
     """Return the outputs of a long table, of a tally, or of a frame of another engine.
 
@@ -227,11 +236,20 @@ def read_outputs(
         Whether less is better, so that all grades are turned round.
     sliced
         Whether to read the slice of each output.
+    by_row
+        Whether the caller needs one entry per row of the table. Otherwise the outputs of one system
+        are patterns with counts: each is an item of its own, so nothing belongs to single rows.
     """
     columns = data.roles.columns("system", "judges", "truth", *(["by"] if sliced else []))
     if isinstance(data.held, Table):
-        patterns = _graded(data, data.patterns(*columns), columns, scale, judge_scale)
-        found = _by_row(data, patterns)
+        found = _graded(data, data.patterns(*columns), columns, scale, judge_scale)
+        roles = data.roles
+        alike = not (roles.system or roles.weight or roles.probability or roles.replicate)
+        if by_row or not alike or data.session is not None:
+            found = _by_row(data, found)
+        elif roles.item is not None:
+            _refuse_twice(data)
+            found = replace(found, own_items=True, unit=_unit(roles.item), no_items="")
     else:
         counted = _counted(data.held.marginal(columns), columns)
         found = _graded(data, counted, columns, scale, judge_scale)
