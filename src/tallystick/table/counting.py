@@ -91,9 +91,7 @@ def count_columns(columns: Mapping[str, Any], recipe: Recipe) -> Patterns:
 
 
 def count_groups(columns: Mapping[str, Any], counts: Any, *, weighted: bool = False) -> Patterns:
-    """Take over what another engine has grouped: one row per pattern (a pattern may come twice)
-    and its count.
-    """
+    """Take over what another engine has grouped: patterns, some of them twice, and counts."""
     held = as_numpy(counts) if hasattr(counts, "dictionary_encode") else np.asarray(counts)
     both = [cell.coded() for cell in cells_of(columns, tuple(columns), Recipe())]
     labels = {name: own for name, (own, _) in zip(columns, both, strict=True)}

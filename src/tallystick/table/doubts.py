@@ -1,10 +1,8 @@
 """Doubts about labels: one question, one test, one level, one reaction.
 
 *Does having a label depend on X?* X is the order of the rows, a time, a slice, a group of rows, or
-what the votes say. Every interval from a few labels rests on the answer "no". So do the other
-doubts here: a truth that was copied from a voter, is turned round or stands on other rows, and
-rows that belong together. Whatever is found, the answer decides nothing, passes no gate, and says
-why in one sentence (`with_doubt`).
+what the votes say. Other doubts: a truth that was copied from a voter, is turned round or stands on
+other rows, and rows that belong together. Whatever is found, the answer decides nothing.
 """
 
 from __future__ import annotations
@@ -112,8 +110,7 @@ class LabelView:
         How many rows each stands for.
     part, parts
         The part of the table that each row belongs to, such as its system, and their names. Each
-        part is looked at by itself: nobody says that all have the same share of labels, and the
-        same items may stand in several.
+        part is looked at by itself: shares of labels may differ.
     """
 
     kind: Kind
@@ -164,7 +161,7 @@ def label_doubt(looks: Sequence[LabelView], *, looked: int = 1) -> Doubt | None:
 
     and so many groups have no label. The smallest p-value of a look counts as often as the look has
     facts, and the smallest of all as often as there are looks, times *looked* for a caller that
-    asks about several tables. No doubt proves nothing: what X does not show may still differ.
+    asks about several tables.
 
     Examples
     --------
@@ -490,9 +487,9 @@ def _needed(votes: LabelView) -> Bools:
 
 
 def _is_written_by_labelling(look: LabelView) -> bool:
-    """Say whether a column was filled when people labelled: who did, how long it took, is it done.
+    """Say whether a column was filled by labelling: it says the same on all rows without a label.
 
-    It is blank, or always says the same, on all rows without a label. Two words may be two slices.
+    Two words may be two slices.
     """
     codes = look.codes[:, 0]
     without = np.unique(codes[~look.known & (look.weights > 0)])
@@ -703,8 +700,7 @@ _SHOWS, _CHANCE = 4.0, 2.0
 def _labelled(data: Data) -> tuple[Ints, Ints]:
     """Return patterns of labelled rows x (truth, voters), and how often each occurs.
 
-    Equal codes mean the same label, -1 none. What the answer has counted is used again; of a table
-    that was not counted, some labelled rows are.
+    What the answer has counted is used again; else some labelled rows are counted.
     """
     truth, names, none = data.roles.truth, _voters(data), np.zeros((0, 1), np.int64)
     if truth is None or not names:
@@ -729,8 +725,7 @@ def _labelled(data: Data) -> tuple[Ints, Ints]:
 def _coded(data: Data, tally: Tally, columns: int) -> tuple[Ints, list[Label]]:
     """Return the first columns of a tally as codes, the truth first, and what the codes mean.
 
-    Labels that read alike have one code. A column that shares no label with the truth, while both
-    say right and wrong, is read in the words of the truth.
+    A column without the labels of the truth is read in its words, if both say right and wrong.
     """
     tokens = frozenset(data.rules.missing)
     words = [

@@ -160,9 +160,7 @@ def opened(data: Any) -> AbstractContextManager[Table]:
 
 
 def _refuse_doubtful(table: Table, recipe: Recipe) -> None:
-    """Refuse a column of nested values, and one whose values had several types in the source unless
-    they are to be coerced.
-    """
+    """Refuse a column of nested values, and one of several types that are not to be coerced."""
     for name in recipe.select(table.columns):
         # Its cells would all count as missing.
         if name in table.left_out:

@@ -174,8 +174,7 @@ def _misfit(
 
 # From where to where grades go, where the grades themselves show it.
 #
-# A scale is read off only where it is one of the usual ones and the judges reach both of its ends;
-# otherwise the user is asked.
+# Only a usual one of which the judges reach both ends; otherwise the user is asked.
 
 _LOWS = (0.0, 1.0)
 _HIGHS = (3.0, 4.0, 5.0, 6.0, 7.0, 10.0, 100.0)
@@ -185,11 +184,9 @@ _UNIT = (0.0, 1.0)
 def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
     """Return the scales of the human grades and of the judges, where the grades show them.
 
-    The judges' grades are whole numbers, run from 0 or 1 to a usual greatest grade, and every judge
-    comes within one grade of the top; or they are fractions between 0 and 1. Human grades may be
-    fractions (the mean of two readers). They are on the judges' scale where they reach its upper
-    half, and on one of their own where they use most of its grades. None if grades are pass/fail,
-    or do not show a scale.
+    The judges' grades run from 0 or 1 to a usual greatest grade, and every judge comes within one
+    grade of the top; or they are fractions between 0 and 1. Human grades are on the judges' scale
+    where they reach its upper half, and on their own where they use most of its grades.
 
     Examples
     --------
@@ -266,8 +263,7 @@ def scale_note(human: Scale, judges: Scale) -> str:
 
 # Grades of which less is better: hallucinated yes/no, the number of errors.
 #
-# Everything in ``score`` calls the higher score better. Such grades are therefore turned round as
-# they are read, and a note says so: 22% hallucinated becomes 78% not hallucinated.
+# They are turned round as they are read, and a note says so.
 
 _NEUTRAL = frozenset(("yes", "no", "y", "n", "t", "f", "0", "1"))
 """Words that are good or bad by the name of their column alone. Pass and unsafe speak for
@@ -325,8 +321,7 @@ def turned_note(word: str | None) -> str:
 
 # Grades that are words of the user's own, such as safe and unsafe, or poor, fair and good.
 #
-# Which of two words is the good one cannot be guessed: *flagged* may be what is wanted of a filter.
-# The user lists the words once, the worst first (``--labels unsafe,safe``).
+# Which is the good one cannot be guessed: *flagged* may be what is wanted of a filter.
 
 
 def word_worth(order: Sequence[Label]) -> Mapping[str, float]:

@@ -137,9 +137,8 @@ def _text(word: str) -> str:
 
 # Numbers as people write them: ``90%``, ``0,854`` and ``1.034,5`` are 0.9, 0.854 and 1034.5.
 #
-# A column is read so only if every one of its cells is written like that, words for no answer
-# aside. ``1,234`` and ``1.234`` may be a thousand or a little more than one: a column that shows
-# groups of thousands is refused where it is used.
+# Only if every cell is written like that, words for no answer aside. ``1,234`` may be a thousand or
+# a little more than one: a column that shows groups of thousands is refused where it is used.
 
 
 _PER_CENT = r"\s*[+-]?[0-9]+([.,][0-9]+)?\s*%\s*"

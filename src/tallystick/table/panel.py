@@ -1,9 +1,7 @@
 """Decisions as arrays: every cell is coded once, and each distinct row stands once with its count.
 
-A panel is what the verbs compute from. It holds items x voters as codes into one list of labels,
-the truth where it is known, and how many items each entry stands for. It is made from counts, so a
-file, a frame of another engine, a saved tally and a stream give the same panel; where rows are at
-hand it also says which entry each of them shows.
+It is made from counts, so a file, a frame of another engine, a saved tally and a stream give the
+same panel; where rows are at hand it also says which entry each of them shows.
 """
 
 from __future__ import annotations
@@ -367,9 +365,7 @@ def _refuse_scores(classes: tuple[Label, ...], items: int) -> None:
 def _refuse_strangers(
     truth: str | None, words: tuple[Label, ...], known: Ints, codes: Ints
 ) -> None:
-    """Refuse true labels that no judge ever gives, where there are several of both: they are
-    written differently.
-    """
+    """Refuse true labels that no judge ever gives: they are written differently."""
     true, given = (np.unique(column[column >= 0]).tolist() for column in (known, codes))
     if len(true) > 1 and len(given) > 1 and not set(true) & set(given):
         here, there = (", ".join(repr(words[c]) for c in found[:4]) for found in (true, given))

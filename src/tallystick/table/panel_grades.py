@@ -1,10 +1,7 @@
 """Outputs of systems as grades: the panel of a table that judges and people grade.
 
-A `GradePanel` holds outputs x judges as numbers on [0, 1] beside the human grade of the few outputs
-that have one. Like a `Panel` it is made of counted entries, so an entry is one row of a table, or a
-pattern with the number of outputs that show it. What belongs to single outputs (the item, the
-probability of being graded, a weight) is there where rows are at hand. It is read here from rows,
-from counts that an engine or a file holds, and from preferences.
+Like a `Panel` it is made of counted entries: an entry is one row of a table, or a pattern with the
+number of outputs that show it. It is read from rows, from counts, and from preferences.
 """
 
 from __future__ import annotations
@@ -361,8 +358,7 @@ def _by_row(data: Data, patterns: GradePanel) -> GradePanel:
     if roles.item is None:
         return found
     _refuse_twice(data)
-    # Nearly every row may have an item of its own: they are numbered without making words of them,
-    # unless several spellings may be one item.
+    # Items are numbered without making words of them, unless several spellings may be one item.
     item = data.words(roles.item).codes[:, 0] if data.rules.coerce else None
     if item is None:
         item = data.groups(roles.item, data.rules.missing)
@@ -440,9 +436,8 @@ def _unit(column: str) -> str:
 
 # Preferences: each row shows outputs of two systems, and judges say a, b or tie.
 #
-# For each pair of systems the score is the win rate of the first, a tie counting half. Where an
-# item was shown in both orders, a judge's two answers are averaged, so that a judge that always
-# prefers the first position says nothing.
+# The score of a pair is the win rate of the first, a tie counting half. Where an item was shown in
+# both orders, a judge's two answers are averaged.
 
 _FIRST = frozenset({"1", "a", "first", "left", "model_1", "model_a", "win"})
 _SECOND = frozenset({"2", "b", "second", "right", "model_2", "model_b", "loss"})

@@ -1,9 +1,6 @@
-"""The value inside a tally: named columns, their labels, and the count of every pattern that
-occurred; and the recipe by which rows became patterns.
+"""The value inside a tally: labels and the count of every pattern, and how rows became patterns.
 
-Immutable, and a commutative monoid under :func:`merge` once the columns agree. All that a tally is
-asked for is a pure function of this value; :class:`~tallystick.table.Tally` adds the engines that
-make one and the streams that extend it.
+Immutable, and a commutative monoid under `Patterns.merged` once the columns agree.
 """
 
 from __future__ import annotations
@@ -21,8 +18,7 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError, MergeError, meant
 from tallystick.table.cells import Label, check_vocabulary, identity, in_order, is_missing
 
-# How a tally was made: the options of one call, kept so that later batches are counted in the same
-# way.
+# How a tally was made: kept so that later batches are counted in the same way.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,9 +88,7 @@ class Recipe:
         )
 
     def select(self, available: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns to count among those *available*; an absent one is refused with its
-        nearest name.
-        """
+        """Return the columns to count among those *available*; refuse an absent one."""
         wanted = (
             self.columns
             if self.columns is not None
@@ -251,9 +245,7 @@ class Patterns:
         return Patterns(labels, self.codes[:, places], self.counts).in_order()
 
     def where(self, name: str, label: Label) -> Patterns:
-        """Return the patterns that show *label* in column *name*; every label set stays as it
-        is.
-        """
+        """Return the patterns that show *label* in column *name*; label sets stay."""
         labels = self.labels[name]
         [place] = _places([label], labels).tolist()
         if place < 0:
@@ -263,9 +255,7 @@ class Patterns:
         return Patterns(self.labels, self.codes[rows], self.counts[rows])
 
     def find(self, labels: Sequence[Sequence[Label]], codes: Codes) -> NDArray[np.int64]:
-        """Return the place of patterns that are written in other *labels*, -1 for one that never
-        occurred.
-        """
+        """Return the place of patterns written in other *labels*, -1 if it never occurred."""
         if not len(self.keys):
             return np.full(len(codes), -1, np.int64)
         sizes = [len(column) for column in self.labels.values()]
@@ -298,9 +288,7 @@ class Patterns:
         return all(mine == its for mine, its in zip(both, both, strict=True))
 
     def settled(self, recipe: Recipe) -> Patterns:
-        """Bring what an engine counted into canonical form: missing tokens, one vocabulary, one
-        order, no repeats.
-        """
+        """Bring what an engine counted into canonical form."""
         cleaned = {
             name: [None if is_missing(label, recipe.missing) else label for label in column]
             for name, column in self.labels.items()
@@ -331,9 +319,7 @@ class Patterns:
     def _respelt(
         self, labels: Mapping[str, Sequence[Label]], recipe: Recipe, *, counted: bool = False
     ) -> Patterns:
-        """Refuse (or, if asked to coerce, rename) one value in two spellings, over all columns that
-        are not apart, and bring labels into order. What was *counted* has another way out.
-        """
+        """Refuse or rename one value in two spellings, and bring labels into order."""
         shared = {name: column for name, column in labels.items() if name not in recipe.apart}
         renamed = check_vocabulary(shared, coerce=recipe.coerce, counted=counted)
         if recipe.coerce:

@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 # What a tally has counted already, so that nothing is counted twice.
 #
-# A file or a stream is known by the SHA-256 of its content, whatever its name; a batch by the id
-# that its caller gives. The same rows in another file, such as a later export that holds the
-# earlier one, are found by a sample of their hashes. Data in memory has none of these, and so takes
-# no part in the check.
+# A file or a stream is known by the SHA-256 of its content, a batch by the id that its caller gives.
+# The same rows in another file, such as a later export, are found by a sample of their hashes.
 
 
 _BATCH = "batch:"
@@ -613,9 +611,7 @@ def _sources_of(table: Table, recipe: Recipe) -> Sources:
 
 
 def _row_sample(table: Table, recipe: Recipe) -> Mapping[str, frozenset[int]]:
-    """Return the smallest hashes of the rows of a table from files (item and votes, as text), by
-    the hash function that made them.
-    """
+    """Return the smallest hashes of the rows of a table, by the hash function that made them."""
     if recipe.item is None or recipe.item not in table.kinds or not table.origin:
         return {}
     cells = []
@@ -682,12 +678,9 @@ _QUERY = "sql.streaming.queryId"
 class TallySink:
     """What ``foreachBatch`` calls: it counts a batch in Spark and adds the counts to a saved tally.
 
-    The file holds the counts and the ids of the batches inside them, and is replaced as a whole.
     Spark repeats a batch that it has not committed. If the file has that batch already, nothing is
-    added: every batch is counted once, whenever the driver is killed.
-
-    A batch is named by the stream and its number. The stream is known by its checkpoint, so the
-    numbers of a new checkpoint, which start at 0 again, are not taken for those of an old one.
+    added: every batch is counted once, whenever the driver is killed. A batch is named by the
+    stream, which is known by its checkpoint, and its number.
 
     Parameters
     ----------

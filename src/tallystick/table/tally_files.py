@@ -329,9 +329,7 @@ def _spread(values: Sequence[Any], places: Any) -> Any:
 
 
 def _in_memory(data: Any) -> Any:
-    """Return an eager frame: read once, so that rows and places stay in step whatever order an
-    engine gives them.
-    """
+    """Return an eager frame: read once, so that rows and places stay in step."""
     import narwhals as nw
 
     if is_source(data):
