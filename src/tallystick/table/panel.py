@@ -37,15 +37,13 @@ class Panel:
     names
         The voters: judges, models, weak labels, a prediction.
     labels
-        What the codes stand for: first the classes, labels that can be true, in canonical order;
-        then votes that can never be true (tie, error, refusal).
+        What the codes stand for: first the classes in order, then votes that can never be true.
     n_classes
         How many of *labels* can be true.
     codes, truth, counts
         Entries x voters; the true label of each entry, -1 where it is not known; items per entry.
     votes, place
-        The tally of the voters alone, and the row of it that each entry shows: what is learnt of a
-        pattern is attached to items by it.
+        The tally of the voters alone, and the row of it that each entry shows.
     rows
         The entry of each row of the table; None where only counts are at hand.
     weight

@@ -54,21 +54,17 @@ class GradePanel:
     unit
         What one item is called in sentences.
     coding, coded
-        The words behind the entries, where these are patterns: what the columns *coded* say, and
-        which entry each row of the table shows. None where each entry is a row.
-    probability
-        Known probability with which each output was chosen for a human grade; None if all alike.
-    weight
-        The sampling weight of each output, or what it counts in a target mix; None if all alike.
+        What the columns *coded* say, and the entry of each row; None where each entry is a row.
+    probability, weight
+        Of being graded, and in the sample or a target mix; None if all alike.
     slice, slices
         The slice of each entry, -1 for blank, and their names.
     scale, judge_scale
-        Least and greatest grade of people, and of the judges where it is another; None for pass and
-        fail.
+        Least and greatest grade of people, and of the judges where it is another.
     turned
         Whether less was better, so that all grades were turned round.
     preferences
-        For preferences: the two systems of each "system", whose score is the win rate of the first.
+        The two systems of each "system", whose score is the win rate of the first.
 
     Examples
     --------
