@@ -100,7 +100,7 @@ def count_groups(columns: Mapping[str, Any], counts: Any, *, weighted: bool = Fa
 
 
 def cells_of(columns: Mapping[str, Any], names: Sequence[str], recipe: Recipe) -> list[ColumnCells]:
-    """Return the columns *names* as Arrow arrays, with their cuts; unequal lengths are refused."""
+    """Return the columns *names* as Arrow arrays, with their cuts."""
     found = [
         _cut(name, columns[name], recipe) if name in recipe.cut else as_cells(name, columns[name])
         for name in names
@@ -180,7 +180,7 @@ def combined(column: Any) -> Any:
 
 
 def _by_identity(name: str, column: Sequence[Any], most: int) -> ColumnCells:
-    """Return arbitrary Python objects as numbers with their labels, telling 1 from True."""
+    """Return Python objects as numbers with their labels: 1 is not True."""
     seen: dict[Any, int] = {}
     labels: list[Label] = []
     codes = np.empty(len(column), np.int32)
@@ -218,7 +218,7 @@ def _cut(name: str, column: Any, recipe: Recipe) -> ColumnCells:
 def numbers_of(
     name: str, column: Any, purpose: str, missing: frozenset[str] = frozenset()
 ) -> NDArray[np.float64]:
-    """Return the column as floats, what is missing as NaN; what is not a number is refused."""
+    """Return the column as floats, NaN where missing; refuse what is no number."""
     if hasattr(column, "dictionary_encode"):
         column = combined(column)
         if is_text(column):
@@ -248,7 +248,7 @@ def numbers_of(
 
 
 def weights_of(name: str, column: Any) -> NDArray[np.float64]:
-    """Return the weights; a missing, negative or infinite one is refused with its row."""
+    """Return the weights; refuse a missing, negative or infinite one."""
     weights = numbers_of(name, column, "weight")
     bad = ~(np.isfinite(weights) & (weights >= 0))
     if bad.any():

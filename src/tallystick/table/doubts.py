@@ -235,7 +235,7 @@ def _tail(seen: float, whole: float, held: float, draws: float) -> float:
 
 
 def _told(look: LabelView, seen: float, draws: float, where: str, share: float) -> str:
-    """Say how many of the labels are on some rows, and how many of the rows these are."""
+    """Say how many of the labels are on some rows."""
     few = "none" if not seen else f"{'only ' * (2 * seen < draws)}{count(round(seen))}"
     some = f"{few} of {count(round(draws))} {'is' if seen == 1 else 'are'}"
     some = f"all {count(round(draws))} are" if seen == draws else some
@@ -285,7 +285,7 @@ def _order_sets(look: LabelView, codes: Ints, rows: Floats) -> _Sets:
 
 
 def _stretch(look: LabelView, codes: Ints, rows: Floats, low: int, high: int) -> tuple[str, str]:
-    """Return where a stretch of an order is, and what is taken for granted of it."""
+    """Return where a stretch of an order is, and what it rests on."""
     if not look.names:
         first, last, n = (round(float(rows[:k].sum())) for k in (low, high + 1, len(rows)))
         where = f"rows {count(first + 1)} to {count(last)} of {count(n)}"
@@ -457,7 +457,7 @@ def _is_label(data: Data, labels: Sequence[Any]) -> Bools:
 
 
 def _vote_looks(votes: LabelView) -> list[LabelView]:
-    """Return the look at the votes: as labels, or, where they are many numbers, as orders."""
+    """Return the look at the votes: as labels, or many numbers as orders."""
     if len(votes.labels) <= _MOST_LABELS:
         return [votes]
     numbers = np.array([number_of(one) for one in votes.labels], np.float64)
@@ -501,7 +501,7 @@ def _is_written_by_labelling(look: LabelView) -> bool:
 
 
 def _counted_looks(data: Data, speaks: str) -> list[LabelView]:
-    """Return the looks at counts: votes, what else was counted, what a service knows beside it."""
+    """Return the looks at counts, and at what a service knows beside them."""
     truth, roles, names = str(data.roles.truth), data.roles, _voters(data)
     tally = data.counted(truth, *names)
     if tally is None or tally.weighted or not names:
@@ -559,7 +559,7 @@ def _counted_looks(data: Data, speaks: str) -> list[LabelView]:
 
 
 def _row_looks(data: Data, speaks: str) -> list[LabelView]:
-    """Return the looks at a table: votes, the order of rows, and every column without a role."""
+    """Return the looks at votes, the order of rows, and columns without a role."""
     held = _labelled_rows(data) if data.n_rows <= _MOST_ROWS else None
     if held is None:
         return []
@@ -648,7 +648,7 @@ def _was_sorted_by(labels: Ints) -> bool:
 
 
 def _has_two_orders(look: LabelView) -> bool:
-    """Say whether rows with a label are in order, and rows without, but not all together."""
+    """Say whether rows with a label are in order, and those without, but not all."""
     codes, known = look.codes[:, 0], look.known
     parts = (codes[(codes >= 0) & one] for one in (codes >= 0, known, ~known))
     steps = [np.diff(one) for one in parts]
@@ -657,7 +657,7 @@ def _has_two_orders(look: LabelView) -> bool:
 
 
 def _columns(data: Data) -> Iterator[tuple[str, Kind, Ints, Any]]:
-    """Yield the columns without a role: as orders (times, many numbers) and as repeated values."""
+    """Yield the columns without a role: as orders and as repeated values."""
     roles, table, kinds = data.roles, data.table, data.table.kinds
     used = set(roles.columns()) - set(roles.columns("by", *_ORDERS))
     names = [name for name in table.columns if name not in used][:_MOST_COLUMNS]
@@ -746,7 +746,7 @@ def _coded(data: Data, tally: Tally, columns: int) -> tuple[Ints, list[Label]]:
 
 
 def _right_wrong(words: set[Label]) -> Mapping[Label, float]:
-    """Return 1 for the label that means right and 0 for the one that means wrong, if two do."""
+    """Return 1 for the label that means right and 0 for wrong, if two do."""
     if words and words <= {0, 1}:
         return {word: float(word) for word in words if isinstance(word, int)}
     found = as_pass_fail(words) if words else None
@@ -865,7 +865,7 @@ _LEAST_ROWS, _LEAST_GROUPS, _MOST_TOGETHER = 20, 10, 20_000
 
 
 def _together_doubt(data: Data, clustered: bool) -> Doubt | None:
-    """Return the doubt about rows that belong together, by the first column that shows it."""
+    """Return the doubt about rows that belong together."""
     roles, names = data.roles, _voters(data)
     declared = roles.cluster or roles.replicate or roles.weight or roles.system or roles.systems
     is_asked = isinstance(data.held, Table) and not declared and len(names) > 1

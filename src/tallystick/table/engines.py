@@ -82,7 +82,7 @@ def is_unread(data: Any) -> bool:
 
 
 def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
-    """Return the columns *names* of *data* in memory, for a question that has one answer a row."""
+    """Return the columns *names* of *data* in memory."""
     with held(data) as rows:
         return fetched(rows, names)
 
@@ -319,5 +319,5 @@ def lazily(frame: Any) -> nw.LazyFrame[Any]:
 
 
 def arrow_table(frame: nw.DataFrame[Any]) -> pa.Table:
-    """Return an eager frame as Arrow, without the row numbers that pandas adds as a column."""
+    """Return an eager frame as Arrow, without the row numbers of pandas."""
     return frame.to_arrow().select(frame.columns)

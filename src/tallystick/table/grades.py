@@ -128,7 +128,7 @@ def _are_marks(name: str, values: set[float], scale: Scale | None, human: bool) 
 
 
 def is_silent(label: Label) -> bool:
-    """Say whether a cell is no grade: blank, a word for no answer, or what `ask` could not read."""
+    """Say whether a cell is no grade; "(unread)" is written by `ask`."""
     return label is None or not str(label).strip() or label == "(unread)" or is_no_answer(label)
 
 
@@ -228,7 +228,7 @@ def _are_votes(facts: Facts | None) -> bool:
 
 
 def _scale(columns: Sequence[Facts]) -> Scale | None:
-    """Return the usual scale whose ends numbers reach; fractions between 0 and 1 use all of it."""
+    """Return the usual scale whose ends numbers reach."""
     low, high = min(one.low or 0.0 for one in columns), max(map(_high, columns))
     if all(one.decimals and one.is_inside(*_UNIT) for one in columns):
         return _UNIT if high > 0.5 else None
@@ -241,7 +241,7 @@ def _high(facts: Facts) -> float:
 
 
 def _is_used(facts: Facts) -> bool:
-    """Say whether most grades of a scale are given, so that no slip of the pen makes its end."""
+    """Say whether most grades of a scale are given."""
     return facts.distinct >= 0.6 * min(_high(facts) - (facts.low or 0.0) + 1, 20.0)
 
 
@@ -299,7 +299,7 @@ def less_is_better(data: Data) -> str | None:
 
 
 def _only_criterion(data: Data) -> str | None:
-    """Return the criterion by which a table grades, if a column names one and the same for all."""
+    """Return the criterion, if a column names one and the same for all."""
     if not isinstance(data.held, Table):
         return None
     for name in data.held.columns:

@@ -118,7 +118,7 @@ def _column(
 
 
 def _words(table: Table, name: str, tokens: Sequence[str]) -> list[str]:
-    """Return cells that are no numbers or NaN, each once; a few more than can be marks at most."""
+    """Return cells that are no numbers or NaN, each once."""
     kind = table.kinds[name]
     cell = without_missing(name, kind, tokens)
     number = as_number("word", kind)
@@ -194,7 +194,7 @@ def with_plain_numbers(table: Table, missing: Sequence[str] = ()) -> Table:
 
 
 def _is_likely(table: Table, texts: Sequence[str]) -> bool:
-    """Say whether the first rows show such a number anywhere, so that it is worth looking."""
+    """Say whether the first rows show such a number anywhere."""
     tests = " or ".join(
         f"(regexp_full_match({identifier(name)}, {literal(_PER_CENT)})"
         f" or regexp_full_match({identifier(name)}, {literal(_COMMA)})"
@@ -206,7 +206,7 @@ def _is_likely(table: Table, texts: Sequence[str]) -> bool:
 
 
 def _cell(table: Table, name: str, missing: Sequence[str]) -> str | None:
-    """Return the SQL of a column with its numbers in plain digits; None if it is left as it is."""
+    """Return the SQL of a column in plain digits; None if it stays."""
     cell = identifier(name)
     plain = f"replace(replace(replace(trim({cell}), '%', ''), ' ', ''), ',', '.')"
     for pattern, number in (

@@ -139,7 +139,7 @@ class GradePanel:
         return found.astype(np.float64)
 
     def mean(self, values: Floats, *, weighed: bool = True) -> Floats:
-        """Return the mean over each system's outputs, NaN where no entry has a value."""
+        """Return the mean of each system, NaN where none."""
         heavy = self.counts if self.weight is None or not weighed else self.counts * self.weight
         seen = ~np.isnan(values)
         times = self.by_system(np.where(seen, heavy, 0.0))
@@ -166,13 +166,13 @@ class GradePanel:
 
     @cached_property
     def consensus(self) -> Floats:
-        """The same; where no judge graded, the mean of the system: it says nothing."""
+        """The same; where no judge graded, the mean of the system."""
         middle = np.nan_to_num(self.mean(self.mean_grade, weighed=False), nan=0.5)
         return np.where(np.isnan(self.mean_grade), middle[self.system], self.mean_grade)
 
     @property
     def alike(self) -> bool:
-        """Whether items are known and every output of an item stands for as many items."""
+        """Whether every output of an item stands for as many items."""
         if self.item is None:
             return False
         first = np.zeros(int(self.item.max(initial=-1)) + 1)
@@ -186,7 +186,7 @@ class GradePanel:
         return self.coding.place
 
     def words(self, column: str) -> list[Label]:
-        """Return what a column of the table says, each word once; nothing if entries are rows."""
+        """Return what a column says, each word once."""
         return [] if self.coding is None else coded_words(self.coding, self.coded, column)
 
 
@@ -276,7 +276,7 @@ def read_patterns(
 
 
 def item_groups(data: Data) -> NDArray[np.int32]:
-    """Return the number of each row's item; an item that a system answered twice is refused."""
+    """Return the number of each row's item; refuse one answered twice."""
     if data.roles.item is None:
         raise InputError(NO_ITEM)
     _refuse_twice(data)
@@ -342,7 +342,7 @@ def _graded(
 
 
 def _by_row(data: Data, patterns: GradePanel) -> GradePanel:
-    """Return one entry per row of the table, with what belongs to single outputs."""
+    """Return one entry per row, with what belongs to single outputs."""
     place, roles = patterns.place, data.roles
     found = replace(
         patterns.part(place), counts=np.ones(len(place)), coding=None, coded=(), no_items=NO_ITEM
@@ -387,7 +387,7 @@ def _place(data: Data, column: str, label: Label) -> str:
 
 
 def _named(cells: RowPatterns, columns: Sequence[str], name: str) -> tuple[tuple[str, ...], Ints]:
-    """Return the labels of a column as text, in order, and each entry's position; -1 for blank."""
+    """Return the labels of a column in order, and the place of each entry."""
 
     def order(code: int) -> tuple[bool, Any]:
         return isinstance(cells.labels[code], str), cells.labels[code]
@@ -400,7 +400,7 @@ def _named(cells: RowPatterns, columns: Sequence[str], name: str) -> tuple[tuple
 
 
 def _probability(data: Data, outputs: GradePanel) -> Floats:
-    """Return the probabilities of being graded; every output with a human grade needs one."""
+    """Return the probabilities of being graded."""
     column = str(data.roles.probability)
     values = data.numbers(column, low=0.0, high=1.0)[:, 0]
     wrong = outputs.known & ~(values > 0)
@@ -425,7 +425,7 @@ def _refuse_twice(data: Data) -> None:
 
 
 def _unit(column: str) -> str:
-    """Return what an item is called, where the column's name is a word that has a plural here."""
+    """Return what an item is called."""
     word = column.strip().lower().removesuffix("_id")
     return word if word in ("question", "prompt", "example", "task") else "item"
 
@@ -454,14 +454,14 @@ def preferred_side(label: Label) -> float | None:
 
 @dataclass(frozen=True)
 class Swaps:
-    """Items that were shown in both orders, and how often each judge then changed its mind."""
+    """Items shown in both orders, and how often each judge changed its mind."""
 
     items: int
     changed: dict[str, float]
 
 
 def read_preferences(data: Data) -> tuple[GradePanel, Swaps]:
-    """Return one entry per item and pair of systems, and what the position swap showed."""
+    """Return one entry per item and pair, and what the position swap showed."""
     sides, judges, truth = data.roles.systems, data.roles.judges, data.roles.truth
     columns = [*sides, *judges, *([truth] if truth else [])]
     coded = data.words(*columns)
@@ -549,7 +549,7 @@ def _preferred(
     labels: Sequence[Label],
     sides: tuple[Ints, Ints],
 ) -> Floats:
-    """Return 1 where side a is preferred, 0 for side b, 1/2 for a tie, NaN for no answer."""
+    """Return 1 for side a, 0 for side b, 1/2 for a tie, NaN for no answer."""
     first, second = (column.casefold() for column in data.roles.systems)
     values = np.full(len(codes), np.nan)
     for code in np.unique(codes[codes >= 0]):

@@ -404,7 +404,7 @@ class Tally:
         return self._holding(replace(held, counts=counts), recipe, self._counted)
 
     def with_sources_of(self, other: Tally) -> Tally:
-        """Return this tally as one that has counted the same rows as *other*, in another way."""
+        """Return this tally as one that has counted the rows of *other*."""
         return self._holding(self._held, self._known_recipe, other._counted)
 
     def column(self, name: str) -> list[Label]:
@@ -522,7 +522,7 @@ class Tally:
         return self.sources.clash(other.sources, chance=self._alike(other, both))
 
     def _alike(self, other: Tally, both: Patterns) -> float:
-        """Return how often a row of each has the same pattern, from the counts of their sum."""
+        """Return how often a row of each has the same pattern."""
         squares = [
             float(np.sum(np.square(one.counts, dtype=float)))
             for one in (both, self._held, other._held)
@@ -611,7 +611,7 @@ def _sources_of(table: Table, recipe: Recipe) -> Sources:
 
 
 def _row_sample(table: Table, recipe: Recipe) -> Mapping[str, frozenset[int]]:
-    """Return the smallest hashes of the rows of a table, by the hash function that made them."""
+    """Return the smallest hashes of the rows, by the function that made them."""
     if recipe.item is None or recipe.item not in table.kinds or not table.origin:
         return {}
     cells = []
