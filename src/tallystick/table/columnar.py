@@ -71,8 +71,7 @@ def spooled(spool: Spool) -> DuckDBPyRelation:
 def arrow_part(file: File, spool: Spool | None) -> Part:
     """Check an Arrow IPC file and return what it holds.
 
-    The stream format can be read once only, from the front: it is copied to *spool*, a batch at a
-    time.
+    The stream format can be read once only: it is copied to *spool*, a batch at a time.
     """
     import pyarrow as pa
 
@@ -118,8 +117,8 @@ def with_plain_types(relation: DuckDBPyRelation) -> tuple[DuckDBPyRelation, dict
     """Return the rows with dates, enumerations and the like as text and decimals as floats, and
     what stays nested.
 
-    The fields of a struct become columns with dotted names: ``human.label``. NaN becomes NULL here,
-    before a filter or a group can be decided from statistics that know nothing of it.
+    The fields of a struct become columns with dotted names. NaN becomes NULL here: statistics of the
+    file know nothing of it.
     """
     columns, left_out, names = [], {}, []
     for column, kind in zip(relation.columns, relation.types, strict=True):
@@ -135,7 +134,6 @@ def with_plain_types(relation: DuckDBPyRelation) -> tuple[DuckDBPyRelation, dict
 
 
 def _fields(name: str, place: str, kind: DuckDBPyType) -> Iterator[tuple[str, str, DuckDBPyType]]:
-    """Yield the name, the SQL and the type of a column, or of each field of a struct."""
     if kind.id != "struct":
         yield name, place, kind
         return
@@ -145,7 +143,6 @@ def _fields(name: str, place: str, kind: DuckDBPyType) -> Iterator[tuple[str, st
 
 
 def _plain_cell(name: str, cell: str, sql_type: str) -> tuple[str, str]:
-    """Return the SQL of a cell as a plain type, and why it cannot be one."""
     if kind_of(sql_type) == "float":
         return null_if_missing(cell, "float", ()), ""
     if kind_of(sql_type) != "other":
@@ -229,7 +226,6 @@ def _sheet_as_csv(file: File) -> File:
 
 
 def _refuse_titles(sheet: Any, name: str) -> None:
-    """Refuse a sheet whose first rows are a title: the header would be read as a row of cells."""
     rows = sheet.iter_rows(max_row=_LOOKED, values_only=True)
     filled = [sum(bool(str(cell or "").strip()) for cell in row) for row in rows]
     widest = max(filled, default=0)

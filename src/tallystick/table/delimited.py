@@ -52,9 +52,8 @@ def _quoting(text: CheckedText, separator: str, start: int) -> str:
 
     In ``cells`` they enclose cells, and in ``lines`` some of these cells hold a line end.
 
-    Counted from 0, an even quote opens a cell, or is the second of two that stand for one; an odd
-    one closes a cell, or is the first of two. So the sign before an even one, and behind an odd
-    one, is a separator, a line end or a quote. Then all parsers agree on the cells.
+    Counted from 0, an even quote opens a cell or doubles the one before; an odd one closes a cell or
+    is doubled. So before an even one, and behind an odd one, is a separator, line end or quote.
     """
     import numpy as np
 
@@ -142,7 +141,6 @@ def _widths(path: Path, separator: str) -> list[int]:
 def _parse_fast(
     text: CheckedText, spool: Spool, names: Sequence[str], separator: str, quoting: str
 ) -> bool:
-    """Parse with Arrow; False, with nothing kept, if Arrow finds a fault."""
     import pyarrow as pa
     import pyarrow.csv
 

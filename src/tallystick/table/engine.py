@@ -74,7 +74,7 @@ def reading(source: str) -> Iterator[None]:
 def text_is_whole() -> bool:
     """Say whether the SQL text of a relation can be run by any cursor of its database.
 
-    Before DuckDB 2 the text names an Arrow table by an address that the parser refuses.
+    Before DuckDB 2 it names an Arrow table by an address that the parser refuses.
     """
     import duckdb
 
@@ -86,8 +86,7 @@ def text_is_whole() -> bool:
 def _database(process: int) -> DuckDBPyConnection:
     import duckdb
 
-    # External access stays on, since reading the user's files is the whole point; with no extension
-    # to load there is no file system but the local one.
+    # With no extension to load there is no file system but the local one.
     settings: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": f"{engine_memory()}B",
         "temp_directory": str(scratch()),
@@ -177,7 +176,6 @@ def written(size: float) -> str:
 
 
 def _machine() -> int:
-    """Return the memory of this machine, or of the container that the process runs in."""
     try:
         physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):  # Windows has no sysconf
@@ -191,9 +189,7 @@ def _machine() -> int:
 
 # Arrow columns of numbers as NumPy arrays, without waking pandas.
 #
-# Arrow's own ``to_numpy``, and every Python value that it is given (``fill_null(-1)``), import
-# pandas wherever it is installed. That costs every command more than half a second, and numbers
-# need none of it: they are read where they lie.
+# Arrow's own ``to_numpy`` imports pandas wherever it is installed: half a second per command.
 
 
 def as_numpy(column: Any) -> NDArray[Any]:

@@ -281,7 +281,6 @@ def _spool(
     spool: Spool,
     columns: JsonColumns,
 ) -> None:
-    """Write a batch of rows; *place* is the unit and the file by which messages call a row."""
     unit, name = place
     for row in batch:
         if not row.keys() <= columns.seen.keys():

@@ -83,7 +83,6 @@ def rows_of(file: File, lists: Sequence[str]) -> tuple[Row, list[tuple[str, Row]
 
 
 def _listed(held: Row, lists: Sequence[str]) -> list[Any]:
-    """Return the rows of a document; the document is one if it has no such list."""
     found = [one for path in lists if isinstance(one := find(held, path), list)]
     return [row for rows in found for row in rows] if found else [held]
 
@@ -215,8 +214,7 @@ _EVALUATED = 2
 def garak_rows(file: File) -> Rows:
     """Return one row per output of an evaluated attempt.
 
-    An output is a hit if some detector scores it at the run's threshold (0.5 by default) or above.
-    The probe stands for the annotator, because the attempts of one probe are alike.
+    A hit is scored at the run's threshold or above. The probe stands for the annotator.
     """
     model, threshold, found = "model", 0.5, False
     for line, entry in rows_of(file, ())[1]:

@@ -1,9 +1,7 @@
 """Logs of evaluation tools and exports of annotation tools: what is read, declared as data.
 
-One `LogFormat` says how the logs of one tool are recognised and where their items, models, scores
-or labels stand. To add a tool, add its declaration to `FORMATS`: detection, reading and messages
-find it there. Paths are those of `log_rows.find`: ``a.b`` steps into objects and into every entry
-of a list, ``a|b`` is the first of the two that is there.
+To add a tool, add its declaration to `FORMATS`: detection, reading and messages find it there.
+Paths are those of `log_rows.find`.
 """
 
 from __future__ import annotations
@@ -530,7 +528,6 @@ def _holds(row: Any, conditions: Sequence[Condition]) -> bool:
 
 
 def _told(row: Row, head: Row, path: str) -> Any:
-    """Return what stands at a path of a row, or of what the file says once."""
     if not path:
         return None
     found = find(row, path)
@@ -551,7 +548,6 @@ def _groups(row: Row, form: LogFormat) -> Iterator[tuple[str, str]]:
 
 
 def _scores(row: Row, way: ScoreFields, form: LogFormat) -> Iterator[tuple[str, float]]:
-    """Yield the scores that stand in a row in one of the declared ways."""
     held = opened(find(row, way.at))
     cells: list[tuple[Any, Any]] = []
     if way.name:
@@ -596,7 +592,6 @@ def as_score(value: object) -> float | None:
 
 
 def _item(row: Row, form: LogFormat, place: str) -> str:
-    """Return the name of an item, with a hash of its rules, or a hash of what was asked."""
     named = find(row, form.item) if form.item else None
     if named is not None:
         name = named if isinstance(named, str) else json.dumps(named, sort_keys=True)
@@ -629,7 +624,6 @@ def content_key(*parts: Any) -> str:
 
 
 def _names(file: File, form: LogFormat) -> dict[str, str]:
-    """Return the model, and perhaps task and run, by the names of file and folder."""
     name, folder = file.path.name.removesuffix(".gz"), file.path.resolve().parent.name
     own = re.fullmatch(form.file, name) if form.file else None
     if own is None:
@@ -644,7 +638,6 @@ def _names(file: File, form: LogFormat) -> dict[str, str]:
 
 
 def _facts(held: Sequence[Any]) -> dict[str, str]:
-    """Return what else names a run: a text as it is, another value with its name."""
     found: dict[str, str] = {}
     flat = [one for part in held for one in (part if isinstance(part, list) else [part])]
     for one in flat:

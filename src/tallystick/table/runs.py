@@ -84,7 +84,6 @@ def _named(run: Sequence[str]) -> list[Run]:
 
 
 def _paths(source: Any) -> list[str]:
-    """Return the files that a source names, if they can be read twice and are no tallies."""
     paths = [source] if isinstance(source, str | Path) else source
     if not isinstance(paths, Sequence) or not all(isinstance(one, str | Path) for one in paths):
         return []
@@ -93,7 +92,6 @@ def _paths(source: Any) -> list[str]:
 
 
 def _share_items(files: Sequence[File], given: Roles) -> bool:
-    """Say whether an item of the first file occurs in another one."""
     seen: set[str] = set()
     for file in files:
         with scan([str(file.path)]) as table:
@@ -164,9 +162,6 @@ def read_runs(
 
 
 def _sources(source: Any) -> list[tuple[Any, str]]:
-    """Return the files of a path, a glob or a folder with their formats, or a frame; in a folder
-    logs win over other files.
-    """
     if not isinstance(source, str | Path):
         return [(source, _FRAMES)]
     folder = Path(source).expanduser()
@@ -223,7 +218,6 @@ _NUMERIC = 0.5
 def _plain_run(
     table: Table, name: str, layout: Layout, given: Roles, missing: Sequence[str]
 ) -> tuple[Log, list[str]]:
-    """Return a result file as the log of one run: every column of numbers is a metric."""
     ignored = ",".join(layout.ignore).split(",")
     left = [name for name in table.columns if any(fnmatchcase(name, one) for one in ignored)]
     table = replace(table, left_out={**table.left_out, **dict.fromkeys(left, "left out")})
@@ -293,7 +287,6 @@ def _items(table: Table, given: Roles) -> tuple[list[str], list[str]]:
 def _metrics(
     table: Table, profiles: Mapping[str, Facts], layout: Layout, held: set[str]
 ) -> list[str]:
-    """Return the columns that hold scores: the one that was asked for, or all."""
     if layout.metric is not None:
         if layout.metric not in table.columns:
             raise InputError(missing_column(layout.metric, table.columns, table.source))
@@ -316,12 +309,10 @@ def _metrics(
 
 
 def _is_word(facts: Facts) -> bool:
-    """Say whether a column says one word for right or wrong everywhere."""
     return bool(facts.counts) and as_pass_fail(facts.labels) is not None
 
 
 def _values(table: Table, metric: str, truth: str | None, missing: Sequence[str]) -> list[float]:
-    """Return the scores of a column; answers are held against the truth where there is one."""
     if truth is None:
         return [float(value) for value in read_numbers(table, [metric], missing)[:, 0]]
     silent = frozenset(missing)
@@ -338,7 +329,6 @@ def _cells(table: Table, column: str) -> list[Any]:
 
 
 def _model(table: Table, profiles: Mapping[str, Facts]) -> str | None:
-    """Return the model that a file names in a column of its own, if it names one only."""
     for name, facts in profiles.items():
         if plain(name) in _MODEL and facts.distinct == 1:
             return str(next(cell for cell in _cells(table, name) if cell is not None))
@@ -426,7 +416,6 @@ def _fresh(name: str, taken: set[str]) -> str:
 
 
 def _by_task(logs: Sequence[Log]) -> list[Log]:
-    """Name items by their task too, where there are several; what people grade is named by item."""
     if len({log.task for log in logs} - {""}) < 2:
         return list(logs)
 
@@ -442,7 +431,6 @@ def _by_task(logs: Sequence[Log]) -> list[Log]:
 
 
 def _shared_tasks(logs: Sequence[Log]) -> tuple[list[Log], list[str]]:
-    """Leave out tasks that not every run was tried on, and say so."""
     models = {log.model for log in logs}
     held: dict[str, set[str]] = {}
     for log in logs:
@@ -545,7 +533,6 @@ def _retried(runs: Mapping[str, Mapping[str, list[float]]]) -> list[str]:
 
 
 def _no_common(runs: Mapping[str, Collection[str]], logs: Sequence[Log]) -> str:
-    """Name two runs without a common item."""
     head = f"no common item in {', '.join(log.source for log in logs[:4])}"
     (first, here), *others = runs.items()
     apart = [(name, there) for name, there in others if not set(here) & set(there)]
@@ -560,7 +547,6 @@ def _no_common(runs: Mapping[str, Collection[str]], logs: Sequence[Log]) -> str:
 def _groups(
     logs: Sequence[Log], common: Collection[str], asked: Sequence[str]
 ) -> dict[str, dict[str, str]]:
-    """Return the groups that say something of every item and cut the items into parts."""
     found: dict[str, dict[str, str]] = {}
     for log in logs:
         for name, held in log.groups.items():
@@ -637,7 +623,6 @@ def log_outputs(source: Any, layout: Layout, given: Roles) -> tuple[Table, Roles
 
 
 def _judges(logs: Sequence[Log], layout: Layout, given: Roles) -> tuple[str, ...]:
-    """Return the scores that are grades: those named, or the only one there is."""
     if given.judges:
         return given.judges
     if layout.metric is not None:
@@ -651,7 +636,6 @@ def _judges(logs: Sequence[Log], layout: Layout, given: Roles) -> tuple[str, ...
 
 
 def _outputs(logs: Sequence[Log]) -> dict[str, list[Any]]:
-    """Return one row per output: per item and system, and per replicate where there are several."""
     rows: dict[tuple[str, str, int], dict[str, Any]] = {}
     for log in logs:
         for metric, held in log.scores.items():

@@ -55,9 +55,7 @@ def scan(
     Parameters
     ----------
     source
-        A path, a glob, several of them, ``"-"`` for standard input, a DuckDB relation, an Arrow
-        table, a mapping of columns, a list of objects, a data set of Hugging Face, or a frame,
-        which is fetched if it lies elsewhere.
+        What `tallystick.table.read` takes, but tallies.
     metric
         The score to read from evaluation logs.
 
@@ -85,7 +83,6 @@ def scan(
 
 
 def _arrow_of(source: Any) -> tuple[Any, tuple[str, ...]]:
-    """Return data in memory as an Arrow table, and what was left out of it."""
     import pyarrow as pa
 
     if isinstance(source, pa.Table):
@@ -106,7 +103,6 @@ def _arrow_of(source: Any) -> tuple[Any, tuple[str, ...]]:
 
 
 def _arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
-    """Return columns of equal length as an Arrow table."""
     import pyarrow as pa
 
     if not columns:
@@ -284,9 +280,6 @@ def _objects(files: Sequence[File]) -> Table:
 
 
 def _columns(files: Sequence[File], kind: str) -> Table:
-    """Return files whose rows all have the same columns: Parquet and Arrow are read where they lie,
-    text and streams from scratch files.
-    """
     parts: list[Part] = []
     notes: list[str] = []
     each: list[DuckDBPyRelation] = []
@@ -439,7 +432,6 @@ def _named_delimited(name: str) -> bool:
 
 
 def _entries(path: Path) -> list[str]:
-    """Return the names inside a zip archive; nothing if it is damaged."""
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.namelist()

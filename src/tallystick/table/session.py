@@ -139,8 +139,7 @@ class Ask:
     batch
         The batch, from 0.
     probability
-        The probability of the draw's stratum at that moment, or None for uniform draws among
-        disagreements.
+        The probability of the draw's stratum; None for uniform draws among disagreements.
     twice
         Whether a second reader reads it too.
     """
@@ -187,8 +186,7 @@ class Session:
     path, head
         The file, and what is fixed.
     packed
-        The stratum of every unit, and what the votes make of each stratum, as the file has them
-        (`strata`).
+        The stratum of every unit, as the file has them (`strata`).
     apart
         Row to label, for labels of unknown origin: they are known, and no part of the sample.
     batches, asks, answers
@@ -341,7 +339,6 @@ def _batch(event: Mapping[str, Any]) -> Batch:
 
 
 def _asks(event: Mapping[str, Any], first: int, number: int, batch: Batch) -> list[Ask]:
-    """Return the asks of a batch, each written as [draw in the batch, row, item, system]."""
     before = int(event["batch"])  # draws before this batch
     twice = set(event.get("twice", ()))
     return [

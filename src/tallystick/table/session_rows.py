@@ -29,8 +29,7 @@ COLUMN = "label"
 def session_labels(session: Session) -> dict[int, Label]:
     """Return row to label, for the draws that may be read and have one label.
 
-    Labels after the first open draw are left out: only a prefix of the draws is a sample. Skips and
-    unresolved disagreements have no label.
+    Labels after the first open draw are left out: only a prefix of the draws is a sample.
     """
     last = session.readable()
     found: dict[int, Label] = dict(session.apart)

@@ -98,7 +98,6 @@ def find_outputs(
 
 
 def _are_columns(table: Table, given: Roles) -> bool:
-    """Say whether judges are named, each as it stands in the table: then no name is split."""
     named = _named(given.judges)
     return bool(named) and all(name in table.columns for name in named)
 
@@ -108,7 +107,6 @@ def _named(systems: Iterable[str]) -> tuple[str, ...]:
 
 
 def _found_by_name(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
-    """Return the roles with the two columns of systems of a table of preferences."""
     lower = {plain(name): name for name in table.columns}
     held = given.holders()
     for pair in PREFERENCES:
@@ -119,7 +117,6 @@ def _found_by_name(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
 
 
 def _are_words(table: Table, columns: Sequence[str]) -> bool:
-    """Say whether columns hold names, and no numbers: a and b may be two models."""
     if not all(table.kinds[name] == "text" for name in columns):
         return False
     number = " or ".join(f"try_cast({identifier(name)} as double) is not null" for name in columns)
@@ -127,7 +124,6 @@ def _are_words(table: Table, columns: Sequence[str]) -> bool:
 
 
 def _grid(table: Table, systems: Sequence[str], separator: str | None) -> _Grid | None:
-    """Return the columns by system, None if the table has no such columns."""
     tried = (separator,) if separator else (_MORE_SEPARATORS if systems else _SEPARATORS)
     for sign in tried:
         for last in (False, True) if systems else (False,):
@@ -142,9 +138,8 @@ def _grid(table: Table, systems: Sequence[str], separator: str | None) -> _Grid 
 def _human_grid(table: Table) -> _Grid | None:
     """Return the columns by system where people's grades give the systems away.
 
-    ``old_gpt, old_human, new_gpt, new_human``: a name before ``human`` is a system only if the same
-    judges are there for each of them. A name after it (``gpt_old, human_old``) may be what is
-    graded (``human_style``) as well, and is asked about.
+    ``old_gpt, old_human, new_gpt, new_human``: a system has the same judges as every other one. A
+    name after ``human`` may be what is graded (``human_style``) as well, and is asked about.
     """
     for sign in _MORE_SEPARATORS:
         for last in (False, True):
@@ -166,7 +161,6 @@ def _human_grid(table: Table) -> _Grid | None:
 
 
 def _systems_or_questions(table: Table, found: Mapping[str, Mapping[str, str]]) -> AskError:
-    """Ask whether the ends of names are systems, or questions that people and judges answer."""
     first = next(iter(found.values()))
     truth = next(column for part, column in first.items() if is_truth_name(part, whole=True))
     judges = [column for column in first.values() if column != truth]
@@ -186,7 +180,6 @@ def _systems_or_questions(table: Table, found: Mapping[str, Mapping[str, str]]) 
 def _split(
     columns: Sequence[str], systems: Sequence[str], separator: str, *, last: bool = False
 ) -> dict[str, dict[str, str]]:
-    """Return the columns by system and part; the system stands first, or *last*."""
     found: dict[str, dict[str, str]] = {name: {} for name in systems}
     for column in columns:
         pieces = column.split(separator)
@@ -212,7 +205,6 @@ def _no_grid(table: Table, systems: Sequence[str], separator: str | None) -> str
 
 
 def _unfolded(table: Table, given: Roles, grid: _Grid) -> tuple[Table, Roles, tuple[str, ...]]:
-    """Return one row per item and system, the systems of an item one after the other."""
     taken = {column for held in grid.columns.values() for column in held.values()}
     shared = [name for name in table.columns if name not in taken]
     clash = next((name for name in (_SYSTEM, *grid.parts) if name in shared), None)
@@ -240,7 +232,6 @@ def _unfolded(table: Table, given: Roles, grid: _Grid) -> tuple[Table, Roles, tu
 
 
 def _relation(table: Table, grid: _Grid, shared: Sequence[str]) -> DuckDBPyRelation:
-    """Return the outputs as a query, so that rows stay in the engine."""
     lists = {_SYSTEM: [literal(name) for name in grid.columns]}
     for part in grid.parts:
         columns = [held.get(part) for held in grid.columns.values()]
@@ -314,7 +305,6 @@ def _pivot(
     steady: Sequence[str],
     varying: Sequence[str],
 ) -> tuple[Table, tuple[str, ...]]:
-    """Write the wide table to a scratch file: facts that are steady within an item stay."""
     judges = _voters(table, shape)
     check_names([*keys, *steady, *judges], f"{table.source}, with one column per judge,")
     path = scratch_file("wide-")

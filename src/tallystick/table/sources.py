@@ -37,7 +37,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 class File:
     """One file to read: where it is, how messages call it, and whether it is ours to remove.
 
-    A stream is copied once; *digest* is the SHA-256 of what came, None for a file that stays.
+    A stream is copied once; *digest* is the SHA-256 of what came.
     """
 
     path: Path
@@ -96,7 +96,6 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
 
 
 def _file(path: Path, text: str) -> File:
-    """Return a file as it is, and what comes through a pipe as a copy; refuse a device."""
     mode = path.stat().st_mode
     if stat.S_ISREG(mode):
         return File(path, text)
@@ -128,9 +127,6 @@ def _absent(path: Path, text: str) -> str:
 
 
 def _spool(stream: BinaryIO, name: str) -> File:
-    """Copy a stream that can be read once only into a file that can be read again, a chunk at a
-    time.
-    """
     seen = hashlib.sha256()
     with (
         spooling(name),
@@ -140,9 +136,6 @@ def _spool(stream: BinaryIO, name: str) -> File:
             copy.write(chunk)
             seen.update(chunk)
     return File(Path(copy.name), name, spooled=True, digest=seen.hexdigest())
-
-
-# How much a compressed file may unpack to: a small file must not fill the disk.
 
 
 _MOST_UNPACKED = 32 * 10**9
@@ -168,7 +161,7 @@ def size_in(variable: str) -> int | None:
 def most_unpacked(path: Path) -> int:
     """Return how many bytes a compressed file may unpack to.
 
-    That is 1,000 times its size and at most 32 GB, unless ``TALLYSTICK_UNPACKED`` says otherwise.
+    That is 1,000 times its size and at most 32 GB.
     """
     given = size_in("TALLYSTICK_UNPACKED")
     usual = max(_ALWAYS, min(_MOST_UNPACKED, _RATIO * path.stat().st_size))
@@ -181,9 +174,6 @@ def too_large(most: int, name: str) -> FileError:
         f"{name} unpacks to more than {most / 1e6:,.0f} MB: if that is meant, allow it with the"
         " environment variable TALLYSTICK_UNPACKED, for instance TALLYSTICK_UNPACKED=64GB"
     )
-
-
-# Text is parsed once, so that every later question is fast and cannot fail half-way.
 
 
 BATCH = 50_000
@@ -269,8 +259,7 @@ class Spool:
 
 # The private folder for what does not fit in memory: made on first use, removed at the end.
 #
-# Its owner holds a lock inside it. A process that is killed leaves the folder without an owner, and
-# the next process that needs a scratch folder removes it.
+# Its owner holds a lock inside it; the next process removes what a killed one left.
 
 
 _PREFIX = "tallystick-"
@@ -320,7 +309,6 @@ def _remove(folder: Path, process: int, handle: int) -> None:
 
 
 def _remove_leftovers(root: Path) -> None:
-    """Remove the folders of processes that were killed: those that nobody holds locked."""
     for own in root.glob(f"{_PREFIX}*/{_LOCK}"):
         with suppress(OSError, FileError):
             if time.time() - own.stat().st_mtime < _YOUNG:
@@ -361,9 +349,7 @@ def lock(handle: int, busy: str) -> None:
 
 
 MAX_COLUMNS = 2_000
-"""Columns that are looked at. What is learnt of a table grows with the square of its columns: 2,000
-take some 10 s, 10,000 took 100 s and more.
-"""
+"""Columns that are looked at: 2,000 take some 10 s, 10,000 took 100 s and more."""
 
 
 def check_names(header: Sequence[Any], name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

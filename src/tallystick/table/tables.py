@@ -35,9 +35,7 @@ _MOST_DIGESTS = 20_000_000
 """Digests of rows that are held at once."""
 
 _FEW_DIGESTS = 100
-"""Shared digests of a part whose rows are looked at: two rows that differ share one by accident in
-fewer than one of 90,000 tables of 20 million rows.
-"""
+"""Shared digests of a part whose rows are looked at."""
 
 _SHORT = 10
 """Rows of an answer that is remembered."""
@@ -105,8 +103,7 @@ class Table:
     Parameters
     ----------
     relation
-        The rows, in file order. Text formats give VARCHAR exactly as written, a blank cell is NULL;
-        typed formats keep their types.
+        The rows, in file order.
     columns
         Column names in file order.
     source
@@ -114,14 +111,13 @@ class Table:
     files
         The paths that were read; empty for data in memory.
     shape
-        What the source was: a ``long`` one has been pivoted, so the relation is wide in any case.
+        What the source was: a ``long`` one has been pivoted.
     notes
         What was detected, renamed or left out, for the user to read.
     left_out
         Columns that cannot be labels (nested values and the like), with the reason.
     doubtful
-        Columns whose values had several types in the source, with the reason: usable under
-        ``coerce`` only.
+        Columns of several types, with the reason: usable under ``coerce`` only.
     known
         What the source itself says of its columns: a log knows which are its models.
     metric
@@ -129,9 +125,9 @@ class Table:
     long
         The columns that named the voter and held the votes, before a long source was pivoted.
     origin
-        The files and streams that the rows come from, without those that were joined to them.
+        The files and streams that the rows come from.
     foreign
-        The relation belongs to a connection of the caller, whose tables only that connection knows.
+        The relation belongs to a connection of the caller.
     """
 
     relation: DuckDBPyRelation
@@ -256,10 +252,7 @@ class Table:
         return {str(path): _digest(path) for path in self.files}
 
     def contents(self) -> tuple[tuple[str, str], ...]:
-        """Return the SHA-256 and the name of each file and stream that the rows come from.
-
-        A stream was hashed while it was read, a file is hashed now.
-        """
+        """Return the SHA-256 and the name of each file and stream that the rows come from."""
         return tuple(
             (_digest(one.path) if one.digest is None else one.digest, Path(one.name).name)
             for one in self.origin
@@ -433,8 +426,7 @@ def _plain(values: Sequence[Any]) -> list[Any]:
 
 
 def _delimited(stream: TextIO, table: Mapping[str, list[Any]], delimiter: str) -> None:
-    # Not csv.writer: with lines that end in "\n" it leaves a carriage return unquoted, and the
-    # reader breaks the line
+    # csv.writer leaves a carriage return unquoted, and the reader breaks the line
     cells = ([escape(name), *map(_cell, values)] for name, values in table.items())
     quoted = ([_quoted(cell, delimiter, len(table) == 1) for cell in column] for column in cells)
     for row in zip(*quoted, strict=True):

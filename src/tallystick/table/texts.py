@@ -29,8 +29,7 @@ MAX_LINE = 1 << 26
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _HIGH = re.compile(rb"[\x80-\xff]+")
 _ALONE = 0.75
-"""Share of the letters beyond ASCII that stand alone, from which they are accents: in Russian,
-Greek, Chinese or Japanese text they stand together."""
+"""Share of the letters beyond ASCII that stand alone: in Russian or Chinese they do not."""
 
 
 def is_gzip(path: Path) -> bool:
@@ -97,8 +96,7 @@ def checked(file: File, *, by_line: bool = True) -> Iterator[CheckedText]:
     file
         What to check.
     by_line
-        Whether it will be read line by line, so that a line of more than 64 MB is refused. One JSON
-        array may well be one line.
+        Whether it is read line by line: one JSON array may well be one line.
     """
     with ExitStack() as made:
         path, notes = file.path, tuple[str, ...]()
@@ -149,7 +147,6 @@ def _is_western(path: Path) -> bool:
 
 @contextmanager
 def _copy(file: File, encoding: str | None) -> Iterator[Path]:
-    """Hold a copy of a file, unpacked, or written as UTF-8 from another encoding."""
     most = most_unpacked(file.path)
     decoder = None if encoding is None else codecs.getincrementaldecoder(encoding)()
     with tempfile.NamedTemporaryFile(dir=scratch(), prefix="text-", suffix=".txt") as copy:
@@ -183,7 +180,6 @@ def _read(stream: Any, name: str, line: int) -> bytes:
 
 
 def _check(path: Path, name: str, by_line: bool) -> tuple[bool, int]:
-    """Say whether a quote occurs and how many lines there are; refuse what is no UTF-8 text."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     line, offset, quoted = 1, 0, False
     run = 0  # bytes since the last line end
