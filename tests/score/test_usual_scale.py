@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from tallystick import score
-from tallystick.errors import InputError
 from tallystick.table import read
 from tallystick.table.grades import usual_scales
 
@@ -71,11 +70,6 @@ def test_the_answer_is_that_of_the_named_scale_also_by_slice() -> None:
     assert {**own.to_dict(), "notes": []} == {**named.to_dict(), "notes": []}
 
 
-def test_grades_without_a_usual_scale_are_asked_about() -> None:
-    with pytest.raises(InputError, match="--scale LO,HI"):
-        score(rated([2, 3, 4, 8, 5, 4]), system="system", judges=("gpt",), truth="human")
-
-
 def two_scales(n: int = 300) -> dict[str, list]:
     """People grade from 1 to 5, the judge from 1 to 10 and on average right."""
     rng = np.random.default_rng(3)
@@ -98,26 +92,6 @@ def test_people_and_judges_may_each_have_a_scale_of_their_own() -> None:
         assert 1 < row.interval.low < row.judge_only < row.interval.high < 5
     named = score(table, **asked, scale=(1, 5), judge_scale=(1, 10))
     assert [row.interval for row in named.systems] == [row.interval for row in result.systems]
-
-
-def test_human_grades_that_stop_early_without_using_a_scale_are_asked_about() -> None:
-    table = rated([1, 4, 6, 8, 9, 10] * 2, [2, 3, 4, None, None, None] * 2)
-    assert seen(table) is None
-    with pytest.raises(InputError, match="--scale LO,HI"):
-        score(table, system="system", judges=("gpt",), truth="human", item="item")
-
-
-def test_judges_between_0_and_1_and_people_from_1_to_5_are_read_with_both_scales() -> None:
-    table = two_scales()
-    table["gpt"] = [(one - 1) / 9 for one in table["gpt"]]
-    asked = {"system": "system", "judges": ("gpt",), "truth": "human", "item": "item"}
-    with pytest.raises(InputError, match="--judge-scale"):
-        score(table, **asked, scale=(1, 5))
-    found = score(table, **asked, scale=(1, 5), judge_scale=(0, 1))
-    again = score(two_scales(), **asked)
-    for one, other in zip(found.systems, again.systems, strict=True):
-        assert one.judge_only == pytest.approx(other.judge_only)
-        assert tuple(one.interval) == pytest.approx(tuple(other.interval))
 
 
 def test_judges_between_0_and_1_are_on_that_scale_beside_any_human_grades() -> None:
