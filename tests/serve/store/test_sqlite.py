@@ -78,7 +78,7 @@ def copy(tmp_path: Path) -> Path:
 
 def test_a_copy_is_checked_and_stays_as_it_is(copy: Path) -> None:
     before = copy.read_bytes()
-    ran = CliRunner().invoke(app, ["serve", "check", "--folder", str(copy.parent)])
+    ran = CliRunner().invoke(app, ["serve", "check", "--data", str(copy.parent)])
     assert ran.exit_code == 0, ran.output
     assert "holds no stream" in ran.output
     assert copy.read_bytes() == before
@@ -86,7 +86,7 @@ def test_a_copy_is_checked_and_stays_as_it_is(copy: Path) -> None:
 
 
 def test_where_there_is_no_database_the_check_fails_and_makes_none(tmp_path: Path) -> None:
-    ran = CliRunner().invoke(app, ["serve", "check", "--folder", str(tmp_path / "typo")])
+    ran = CliRunner().invoke(app, ["serve", "check", "--data", str(tmp_path / "typo")])
     assert ran.exit_code != 0
     assert not (tmp_path / "typo").exists()
     with pytest.raises(FileError, match="a copy must be called tallystick"):
@@ -258,7 +258,7 @@ def _answers(address: str) -> list[bytes]:
         with Loop() as loop:
             web = Web(make_app(service), loop)
             for stream in STREAMS:
-                for path in ("rows", "rows?window=last:7", "frames", "tally"):
+                for path in ("rows", "rows?window=last:7", "tally"):
                     answer = web.get(f"/v1/streams/{stream}/{path}")
                     assert answer.status_code == 200
                     found.append(answer.content)
