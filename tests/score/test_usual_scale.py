@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from tallystick import score
+from tallystick.errors import InputError
 from tallystick.table import read
 from tallystick.table.grades import usual_scales
 
