@@ -66,7 +66,6 @@ def _quoting(text: CheckedText, separator: str, start: int) -> str:
         while chunk := stream.read(CHUNK):
             signs = np.frombuffer(bytes((last,)) + chunk, np.uint8)
             at = np.flatnonzero(signs == _QUOTE)
-            # The first sign was looked at with the chunk before, but for what follows it.
             own = at[at > 0]
             first = number - (len(at) > len(own))
             odd = (first + np.arange(len(at))) % 2 == 1

@@ -103,10 +103,10 @@ def _database(process: int) -> DuckDBPyConnection:
     return duckdb.connect(":memory:", config=settings)
 
 
-# How much memory a run may take: one limit for the engine and for arrays alike.
+# How much memory a run may take.
 #
 # ``TALLYSTICK_MEMORY`` sets it, by default half of what the machine (or its container) has. DuckDB
-# gets half of the limit and spills to disk beyond it; the other half is for arrays of rows.
+# gets half of it and spills to disk beyond; the other half is for arrays of rows.
 
 
 _FALLBACK = 4 * 1024**3

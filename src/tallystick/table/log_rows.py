@@ -1,7 +1,7 @@
 """What no declaration reaches: archives of inspect_ai, reports of SWE-bench and garak, and the tables
 that people made (Dynabench, Label Studio, Argilla, Prodigy).
 
-Everything here returns rows with their places, of files that `tallystick.table.logs` recognises.
+Everything here returns rows with their places.
 """
 
 from __future__ import annotations

@@ -362,7 +362,7 @@ FORMATS: tuple[LogFormat, ...] = (
     LogFormat(name="argilla", keys=("fields", "responses", "suggestions"), table=argilla_rows),
     LogFormat(name="prodigy", keys=("_task_hash", "answer"), table=prodigy_rows),
 )
-"""They are asked in this order; the first that recognises a file wins."""
+"""The first that recognises a file wins."""
 
 
 def log_formats() -> dict[str, LogFormat]:
@@ -679,7 +679,6 @@ def _apart(logs: Sequence[Log]) -> list[str]:
     ways += [[path.stem for path in paths], [path.parent.name for path in paths]]
     for marks in ways:
         short = [_short(mark) for mark in marks]
-        # The mark has to separate every two logs of one task, and may join different tasks.
         keys = {(mark, log.task) for mark, log in zip(short, logs, strict=True)}
         if all(short) and len(keys) == len(logs):
             return short

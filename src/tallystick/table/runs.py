@@ -199,7 +199,7 @@ def _renamed(logs: Sequence[Log]) -> list[Log]:
 
 # A plain result file as the log of one run: one row per item, and a column for each metric.
 #
-# Items are called by their name or, where no column names them, by a hash of what was asked.
+# Items are called by their name, or by a hash of what was asked.
 
 
 _MODEL = frozenset(ROLE_NAMES["system"]) - {"run", "variant"}
@@ -338,7 +338,7 @@ def _model(table: Table, profiles: Mapping[str, Facts]) -> str | None:
 # Runs side by side: one row per item (and replicate), one column per run.
 
 _MOST_LISTED = 24
-"""Names of scores in a message; HELM puts a dozen counts before the score that is meant."""
+"""Names of scores in a message; HELM puts a dozen counts first."""
 _MOST_NAMED = 3
 """Items without a partner, and tasks, that are named."""
 

@@ -242,7 +242,7 @@ def _relation(table: Table, grid: _Grid, shared: Sequence[str]) -> DuckDBPyRelat
                 " another: write both alike"
             )
         lists[part] = ["null" if name is None else identifier(name) for name in columns]
-    # Lists of one length are unfolded together: one row per system, in the order of the table.
+    # Lists of one length are unfolded together: one row per system.
     unfolded = (
         f"unnest([{', '.join(cells)}]) as {identifier(name)}" for name, cells in lists.items()
     )

@@ -221,7 +221,7 @@ class Table:
         if repeat_in(f"select {row} from rows limit {_BATCH}"):
             return f"place_ <= {_BATCH}"
 
-        # A part of the digests at a time, so that memory is bounded however long the table is.
+        # A part of the digests at a time, so that memory is bounded.
         [(rows,)] = self.query("select count(*) from rows")
         parts = 1 + rows // _MOST_DIGESTS
         for part in range(parts):

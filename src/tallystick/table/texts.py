@@ -223,7 +223,7 @@ def too_long(name: str, line: int) -> FileError:
 
 @contextmanager
 def wide_cells() -> Iterator[None]:
-    """Lift the standard library's limit of 131,072 characters a cell for the time of one read."""
+    """Lift the standard library's limit of characters a cell for one read."""
     before = csv.field_size_limit(MAX_CELL)
     try:
         yield
