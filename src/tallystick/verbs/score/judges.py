@@ -193,16 +193,13 @@ class _Counts:
         good = recalls(self.sizes, self.labelled, self.good, alpha=alpha, population=population)
         back = (part[:, ::-1] for part in (self.sizes, self.labelled, self.labelled - self.good))
         bad = recalls(*back, alpha=alpha, population=population)
+        every = zip(good, bad, judges, strict=True)
+        return [(_rate(one, judge), _rate(other, judge)) for one, other, judge in every]
 
-        def rate(found: RatioEstimate, judge: str) -> Rate:
-            if isinstance(found.estimate, Unknown):
-                return _nothing(judge)
-            return Rate(found.estimate, found.interval)
 
-        return [
-            (rate(one, judge), rate(other, judge))
-            for one, other, judge in zip(good, bad, judges, strict=True)
-        ]
+def _rate(found: RatioEstimate, judge: str) -> Rate:
+    known = not isinstance(found.estimate, Unknown)
+    return Rate(found.estimate, found.interval) if known else _nothing(judge)
 
 
 def _nothing(judge: str) -> Rate:
