@@ -116,7 +116,7 @@ def grade_judges(outputs: GradePanel, question: ScoreQuestion) -> tuple[JudgeRow
     overall = counts.summed().rates(outputs.judges, alpha, population, unknown)
     per_system: list[dict[str, dict[str, Rate]]] = [{} for _ in outputs.judges]
     for s, name in enumerate(outputs.systems if len(outputs.systems) > 1 else ()):
-        part = counts.of_system(s)
+        part = _Counts(counts.sizes[s], counts.labelled[s], counts.good[s])
         enough = np.flatnonzero(part.enough())
         if unknown is None and enough.size:
             found = part.rates(outputs.judges, alpha, population, None)
@@ -169,10 +169,6 @@ class _Counts:
     def summed(self) -> _Counts:
         """Return the counts over all systems."""
         return _Counts(*(part.sum(axis=0) for part in (self.sizes, self.labelled, self.good)))
-
-    def of_system(self, s: int) -> _Counts:
-        """Return the counts of one system."""
-        return _Counts(self.sizes[s], self.labelled[s], self.good[s])
 
     def enough(self) -> NDArray[np.bool_]:
         """Return which judges have ten human grades of each class."""
