@@ -358,6 +358,11 @@ def _by_row(data: Data, patterns: GradePanel) -> GradePanel:
     item = data.words(roles.item).codes[:, 0] if data.rules.coerce else None
     if item is None:
         item = data.groups(roles.item, data.rules.missing)
+    # Numbers of rows join nothing, whatever their column is called; a named item is taken at its
+    # word.
+    told = "item" not in data.how or data.session is not None or len(found.systems) < 2
+    if not told and len(np.unique(item)) == len(item):
+        return found
     return replace(found, item=item.astype(np.int64), unit=_unit(roles.item), no_items="")
 
 
