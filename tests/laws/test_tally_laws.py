@@ -55,7 +55,7 @@ FORMS = pytest.mark.parametrize("form", ["dense", "sparse", "weighted"])
 
 def counted(tally: Tally) -> dict[Any, Any]:
     """Patterns and counts, whatever the order of the columns; 1 and True are two labels."""
-    names = sorted(tally.names)
+    names = sorted(tally.names, key=lambda name: int(name[1:]))
     words = [tally.column(name) for name in names]
     cells = [tuple((type(x), x) for x in row) for row in zip(*words, strict=True)]
     return dict(zip(cells, tally.counts.tolist(), strict=True))
