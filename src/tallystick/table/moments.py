@@ -39,9 +39,8 @@ class Moments:
     a score is not used and is counted in ``dropped``: cross-products over changing sets of rows
     need not be those of any data at all. ``Moments()`` is the empty sum.
 
-    Whole scores (right or wrong, points) are added exactly while every sum of squares is below
-    :math:`2^{53}`. Otherwise sums of products are kept about the mean and merged as such (the
-    parallel axes identity, see `Moments.__add__`). ``exact`` says which of the two it is.
+    Whole scores are added exactly while every sum of squares is below :math:`2^{53}`. Otherwise
+    products are kept about the mean (see `Moments.__add__`).
 
     Parameters
     ----------
@@ -290,10 +289,7 @@ class Moments:
         return replace(self, groups=groups, group_counts=counts, group_sums=sums)
 
     def save(self, path: str | Path) -> None:
-        """Write the moments to *path* (Arrow IPC with a format version), whole or not at all.
-
-        One row per group, the cross-products in the head, written so that every bit comes back.
-        """
+        """Write the moments to *path* (Arrow IPC with a format version), whole or not at all."""
         import pyarrow as pa
 
         from tallystick.table.tally_files import write_table
