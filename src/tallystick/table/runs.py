@@ -18,6 +18,7 @@ from typing import Any
 
 from tallystick.errors import AskError, FileError, InputError
 from tallystick.table.cells import identifier, is_missing, whole
+from tallystick.table.columnar import arrow_column
 from tallystick.table.logs import Log, Loss, content_key, log_formats, read_logs, told_apart
 from tallystick.table.numbers import read_numbers
 from tallystick.table.reading_facts import Facts, draw
@@ -158,7 +159,7 @@ def read_runs(
     items = len(set(found.columns[known["item"]]))
     first = f"read as {', '.join(kinds)}: {len(found.models)} models on {items} items"
     return replace(
-        scan(pa.table(found.columns)),
+        scan(pa.table({name: arrow_column(c) for name, c in found.columns.items()})),
         source=source,
         files=tuple(file.path for file in files),
         notes=(first, *notes, *found.notes),
