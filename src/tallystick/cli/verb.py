@@ -168,26 +168,15 @@ def grouped(
     that of their use: what does not fit is left to ``--help-all``.
     """
     outputs = {one.name for one in dataclasses.fields(Delivery)}
-    groups: dict[str, list[click.Parameter]] = {
-        "Your columns": [],
-        "The question": [],
-        "Output": [],
-        "Reading": [],
-    }
+    homes = {"Your columns": {*ALL_ROLES}, "The question": set(), "Output": outputs}
+    homes |= {"Reading": {*READING}}
+    groups: dict[str, list[click.Parameter]] = {title: [] for title in homes}
     last: list[click.Parameter] = []
     for one in params:
-        if not isinstance(one, click.Option) or one.hidden:
-            continue
-        if one.name in ("help", "help_all"):
-            last.append(one)
-        elif one.name in ALL_ROLES:
-            groups["Your columns"].append(one)
-        elif one.name in outputs:
-            groups["Output"].append(one)
-        elif one.name in READING:
-            groups["Reading"].append(one)
-        else:
-            groups["The question"].append(one)
+        if isinstance(one, click.Option) and not one.hidden:
+            home = next((title for title, names in homes.items() if one.name in names), "")
+            own = last if one.name in ("help", "help_all") else groups[home or "The question"]
+            own.append(one)
     # What every verb has stands behind what is the verb's own.
     groups["The question"].sort(key=lambda one: one.name in ("alpha", "seed"))
     every = [one for group in groups.values() for one in group]

@@ -129,14 +129,12 @@ def look(source: Any, **options: Any) -> LookResult:
 def _open(tried: Sequence[_Tried]) -> tuple[str, ...]:
     """Return what is open: the first question, or why each verb that may fit does not answer."""
     found = tuple(dict.fromkeys(one.open for one in tried if one.open))
-    return found[:1] if any(one.verb for one in tried) else found[:2]
+    return found[: 1 if any(one.verb for one in tried) else 2]
 
 
 def _paths(source: Any) -> tuple[str, ...]:
-    if isinstance(source, str):
-        return (source,)
-    several = isinstance(source, Sequence) and all(isinstance(one, str) for one in source)
-    return tuple(source) if several else ()
+    held = (source,) if isinstance(source, str) or not isinstance(source, Sequence) else source
+    return tuple(held) if all(isinstance(one, str) for one in held) else ()
 
 
 def _profiles(source: Any) -> dict[str, Facts]:
