@@ -176,18 +176,3 @@ def test_random_labels_of_a_contest_in_which_a_model_leaves_early_are_one_batch(
             for ask in work.next(10):
                 work.answer(ask.number, int(truth[ask.row]), reader="1")
         assert work.standing().read.n == len(work.session.batches[0].units) + 20
-
-
-def test_labels_that_pandas_wrote_as_decimals_are_the_classes(tmp_path, truth):
-    _, votes = draw()
-    table = {name: [str(v) for v in vote] for name, vote in zip(JUDGES, votes, strict=True)}
-    known = [f"{t}.0" if i < 45 else "" for i, t in enumerate(truth)]
-    with begin(
-        tmp_path / "s.label",
-        {**table, "gold": known},
-        question="judge",
-        reading={"judges": JUDGES, "truth": "gold"},
-        settings=SessionSettings(origin="random"),
-    ) as work:
-        assert work.standing().read.n == 45
-        assert work.label_of("1.0") == work.label_of("1")

@@ -52,12 +52,6 @@ def test_a_system_without_labels_has_no_score_and_moves_no_other():
     assert second.score is None
 
 
-def test_all_labels_equal_leave_a_one_sided_doubt():
-    [found] = scores(outputs_of([1] * 100, [1] * 20 + [NONE] * 80))
-    assert found.interval.high == 1.0
-    assert 0.8 < found.interval.low < 0.95
-
-
 def test_known_probabilities_correct_a_draw_that_favoured_failures():
     table = drawn(items=600, graded=600, rates={"b": 0.8}, seed=3)
     rng = np.random.default_rng(0)
