@@ -70,10 +70,7 @@ def deliver(
     capability: Capability[Any] | None = None,
     cases: Callable[..., Cases | None] | None = None,
 ) -> None:
-    """Write the files, then print the result and make sure that it arrived.
-
-    If a file cannot be written, the answer is printed before the error: it may have been paid for.
-    """
+    """Write the files, then print the result and make sure that it arrived."""
     to = delivery or Delivery()
     learnt = (capability.items if capability is not None else None) or _attached
     behind = cases or (None if capability is None else capability.cases)
@@ -185,10 +182,7 @@ _ASKED = ("positive", "at_least")
 
 
 def with_label_command(result: Result, call: Call) -> Result:
-    """Return the result with the command that labels what is open; as it is if no label helps.
-
-    The files and columns are those of this call, so the command runs as it stands.
-    """
+    """Return the result with the command that labels what is open."""
     from tallystick.cli.label import label
     from tallystick.table.session import SESSIONS
 
@@ -348,7 +342,7 @@ def check_outputs(outputs: Mapping[str, Path], inputs: Iterable[str | Path]) -> 
 
 
 def named_files(source: str | Path) -> list[Path]:
-    """Return the files that an input names: itself, what a glob matches, what a folder holds."""
+    """Return the files that an input names."""
     path = Path(source).expanduser()
     try:
         if path.is_dir():

@@ -294,7 +294,7 @@ def _filled(text: str) -> str:
 
 
 def _plain(markdown: str) -> str:
-    """Return Markdown as a terminal shows it: the signs go, paragraphs are filled to 96 columns."""
+    """Return Markdown as a terminal shows it."""
     text = re.sub(r"^# ", "", markdown.replace("**", "").replace("`", ""), flags=re.MULTILINE)
     return "\n\n".join(_filled(" ".join(b.split())) for b in text.split("\n\n") if b.strip())
 

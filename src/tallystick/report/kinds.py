@@ -129,7 +129,7 @@ def forest(figure: Figure) -> Tracks:
 
 
 def _rows(figure: Figure) -> list[dict[str, Any]]:
-    """Return one mapping per row, role to cell; where a number should be, words are a gap."""
+    """Return one mapping per row, role to cell."""
     columns = {role: figure.columns[name] for role, name in figure.roles.items()}
     return [
         {role: _cell(role, values[i]) for role, values in columns.items()}

@@ -132,7 +132,7 @@ def page_of(
 
 
 def notebook(result: Result) -> str:
-    """Return *result* for a notebook: what was read, the verdict, its picture and its table."""
+    """Return *result* for a notebook."""
     opening, figures = result.opening, result.figures()
     said = [one for one in (opening.contrast, opening.open, opening.next) if one]
     drawn = chart(figures[0]).svg() if figures else ""

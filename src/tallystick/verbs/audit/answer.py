@@ -93,7 +93,7 @@ _OF_VERBS = ("judge", "vote", "separator", "ignore", "metric")
 def _ask_all(
     data: Data, options: Mapping[str, Any], question: Question
 ) -> tuple[list[Result], list[Skipped], dict[str, tuple[str, Mapping[str, Any]]]]:
-    """Run every verb that the reading allows; what asks or cannot answer says why."""
+    """Run every verb that the reading allows."""
     answers: list[Result] = []
     asked: dict[str, tuple[str, Mapping[str, Any]]] = {}
     skipped: list[Skipped] = []
@@ -129,7 +129,7 @@ def _ask_all(
 
 
 def _is_own_table(capability: Capability[Any], data: Data) -> bool:
-    """Say whether a verb reads the table by the names of its columns: battles, attempts."""
+    """Say whether a verb reads the table by the names of its columns."""
     told = capability.door.as_it_is
     if told is None or not isinstance(data.held, Table) or not told(data.held, Roles()):
         return False
@@ -309,7 +309,7 @@ def concluded(
     *,
     seed: int | None = None,
 ) -> AuditResult:
-    """Put the sections under one verdict; without any the reasons are the error."""
+    """Put the sections under one verdict."""
     if not sections:
         reasons = "; ".join(f"{part.verb}: {part.reason}" for part in skipped)
         raise InputError(

@@ -138,7 +138,7 @@ def _paths(source: Any) -> tuple[str, ...]:
 
 
 def _profiles(source: Any) -> dict[str, Facts]:
-    """Look at the columns as they stand in the source; files that differ have none in common."""
+    """Look at the columns as they stand in the source."""
     try:
         with read(source, Door(pivots=False, repeats=True)) as data:
             return draw(data.table).facts
@@ -159,7 +159,7 @@ class _Tried:
 def _tried_all(
     source: Any, options: Mapping[str, Any], columns: frozenset[str]
 ) -> Iterator[_Tried]:
-    """Try every verb that reads a table; where it asks, its likelier answer is tried."""
+    """Try every verb that reads a table."""
     for capability in capabilities():
         # A verb that pays an API whenever it runs is not tried.
         if capability.input == "required" and capability.door.want:
@@ -213,7 +213,7 @@ def _beside(given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _answer(capability: Capability[Any], data: Data) -> None:
-    """Ask a verb, of the first rows if there are many; raises what the command would."""
+    """Ask a verb, of the first rows if there are many."""
     question = capability.question()
     if isinstance(data.held, Table) and data.n_rows > _FIRST_ROWS:
         first = replace(data.held, relation=data.held.relation.limit(_FIRST_ROWS))
