@@ -199,7 +199,8 @@ class Panel:
     @cached_property
     def voted(self) -> Floats:
         """How many items each voter voted on."""
-        return np.asarray(self.counts @ (self.codes >= 0), dtype=np.float64)
+        entry, voter = np.nonzero(self.codes >= 0)
+        return np.bincount(voter, self.counts[entry], len(self.names)).astype(np.float64)
 
     @cached_property
     def answered_share(self) -> Floats:
@@ -209,7 +210,10 @@ class Panel:
     @cached_property
     def vote_counts(self) -> Floats:
         """Voters x classes: how often each voter gave each label."""
-        return np.stack([self.counts @ (self.codes == c) for c in range(self.n_classes)], axis=1)
+        entry, voter = np.nonzero(self.answered.codes >= 0)
+        cell = voter * self.n_classes + self.answered.codes[entry, voter]
+        counted = np.bincount(cell, self.counts[entry], len(self.names) * self.n_classes)
+        return counted.reshape(-1, self.n_classes).astype(np.float64)
 
     def weighed(self, rows: NDArray[np.integer], weights: Floats) -> Panel:
         """Return the panel with the weight of each row of the table, given the entry of each.
