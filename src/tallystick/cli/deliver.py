@@ -229,9 +229,6 @@ def _labels_help(result: Result, verb: str) -> bool:
 
 
 # Verbs that call an API: how the run goes, and what it costs before it begins.
-#
-# On a terminal one line is kept up to date, and a question comes before money is spent. In a script
-# there is a line every ten seconds, and money is spent only with ``--yes`` or under ``--max-cost``.
 
 
 def with_progress(call: Call) -> Call:
@@ -260,7 +257,7 @@ def _refuse_to_lose(call: Call, question: ClientQuestion) -> None:
 
 
 def ask_first(question: ClientQuestion) -> Callable[[str], None]:
-    """Return what is told the cost before a run, and asks where there is somebody to ask."""
+    """Return what is told the cost before a run."""
     costs = question.prices.known
 
     def confirm(text: str) -> None:

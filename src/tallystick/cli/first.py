@@ -47,7 +47,7 @@ from tallystick.table import (
 
 
 def _run(verb: str, output: Path | None, open_report: bool, seed: int, as_json: bool) -> None:
-    """Write the table of a demonstration, and run the command that anybody can run on it."""
+    """Write the table of a demonstration."""
     from tallystick.cli.app import app
 
     words, made = _shown(verb, seed)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tallystick.verbs.label.exchange import Tool
 
 _GOALS = ("difference", "best")
-"""What labels of a score can be for besides the mean of each system; a question of their own."""
+"""What labels of a score can be for besides the mean of each system."""
 _QUESTIONS = (*(entry.verb for entry in ENTRIES if entry.labels), *_GOALS, "prevalence")
 _READS = ("item", "system", "systems", "judges", "models", "weak", "prediction", "truth")
 _FIELDS = ("positive", "scale", "at_least")

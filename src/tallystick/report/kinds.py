@@ -588,7 +588,7 @@ def _range_words(figure: Figure, low: str, high: str) -> str:
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of numbers, drawn from 0 to 1; the *log* one has equal room for equal ratios."""
+    """A range of numbers, drawn from 0 to 1."""
 
     low: float
     high: float

@@ -79,7 +79,7 @@ class _Fold:
 
 @dataclass(frozen=True, kw_only=True)
 class _View:
-    """What the template shows of one result; *name*, *heading* and *short* are those of a part."""
+    """What the template shows of one result."""
 
     result: Result | None
     name: str = "answer"
@@ -220,7 +220,7 @@ def _all_text(views: list[_View]) -> str:
 
 
 def _code() -> dict[str, str]:
-    """Return the style sheet and the script, and their fingerprints for the policy of the page."""
+    """Return the style sheet and the script."""
     return {
         "style": style(),
         "script": script(),

@@ -345,10 +345,7 @@ def svg_style(mode: Mode = "light") -> str:
 
 
 # What a chart is made of: marks on a track, panels of them, or a table of tinted cells.
-#
-# A kind of chart turns a figure into one of these. `tallystick.report.chart` writes it for a page,
-# where text keeps its size at every width, and `tallystick.report.svg` as one SVG file. Across, a
-# mark is placed by its share of the track's width; down, by pixels.
+# Across, a mark is placed by its share of the track's width; down, by pixels.
 
 
 Shape: TypeAlias = Literal["line", "circle", "text", "area", "path"]

@@ -173,7 +173,7 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
 PICTURED = 80
 """Below this many columns the picture is left out, and the numbers stay."""
 _NARROWEST, _WIDEST = 20, 50
-"""A picture with fewer columns than this shows nothing; one with more shows nothing more."""
+"""A picture with fewer columns than this shows nothing."""
 _SIGNS = {"ring": "○", "ring off": "○", "dot": "●", "dot open": "◐"}
 _ORDER = {look: place for place, look in enumerate(("zero", "bar", *_SIGNS))}
 """What is drawn later stands on top."""

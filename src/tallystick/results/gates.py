@@ -247,7 +247,7 @@ def parse_gate(
 
 
 def _right(text: str, known: Sequence[str] | None) -> tuple[str | None, str | None, float]:
-    """Return the name on the right, its measure, and the number that is added to it."""
+    """Return the name on the right, its measure."""
     if known is not None and text in known:
         return text, None, 0.0
     if (plain := _PLAIN.fullmatch(text)) is not None:

@@ -189,7 +189,7 @@ _ACCURACY = {"model_a": 0.87, "model_b": 0.83, "model_c": 0.76}
 
 
 def demo(rng: Rng) -> Demo:
-    """Return 2,400 support tickets: three rounds, three models, and an API in two versions."""
+    """Return 2,400 support tickets."""
     draw = as_rng(rng)
     n = 2400
     truth, hard = draw_truth(n, (0.4, 0.3, 0.2, 0.1), draw), draw.standard_normal(n)
