@@ -61,8 +61,15 @@ def test_known_probabilities_correct_a_draw_that_favoured_failures():
     table["human"] = [
         value if rng.random() < p else None for value, p in zip(truth, chance, strict=True)
     ]
-    [row] = evaluate(table, probability="chance", **ROLES).systems
+    found = evaluate(table, probability="chance", **ROLES)
+    [row] = found.systems
     assert (truth == "pass").mean() in row.interval
+    assert not any("Not reliable" in one for one in found.warnings)  # 4 times were measured
+    table["chance"][table["human"].index("pass")] = 0.05
+    [told] = [
+        one for one in evaluate(table, probability="chance", **ROLES).warnings if "Not" in one
+    ]
+    assert "counts 12 times as much as another" in told
     graded = [value for value in table["human"] if value is not None]
     assert np.mean(np.array(graded) == "pass") not in row.interval
 
