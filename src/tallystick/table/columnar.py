@@ -13,7 +13,10 @@ from dataclasses import replace
 from datetime import date, datetime, time
 from functools import reduce
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from tallystick.errors import FileError
 from tallystick.table.cells import identifier, kind_of, literal, null_if_missing
@@ -33,6 +36,29 @@ if TYPE_CHECKING:
     from duckdb.sqltypes import DuckDBPyType
 
 _NESTED = ("[]", "MAP", "UNION", "BLOB", "BIT", "VARIANT")
+
+
+def arrow_column(cells: Sequence[Any]) -> Any:
+    """Return texts or floats as an Arrow column; `pyarrow.array` loads pandas wherever there is one.
+
+    >>> arrow_column(["a", None]).to_pylist(), arrow_column([None, 0.5]).to_pylist()
+    (['a', None], [None, 0.5])
+    """
+    import pyarrow as pa
+
+    kinds = {type(cell) for cell in cells} - {NoneType}
+    if kinds not in ({str}, {float}):
+        return pa.array(cells)
+    held = np.array([cell is not None for cell in cells])
+    parts = [np.packbits(held, bitorder="little")]
+    if kinds == {float}:
+        parts += [np.array([0.0 if cell is None else cell for cell in cells])]
+    else:
+        raw = [b"" if cell is None else cell.encode() for cell in cells]
+        parts += [np.cumsum([0, *map(len, raw)], dtype=np.int64)]
+        parts += [np.frombuffer(b"".join(raw), np.uint8)]
+    kind = pa.float64() if kinds == {float} else pa.large_string()
+    return pa.Array.from_buffers(kind, len(cells), [pa.py_buffer(one) for one in parts])
 
 
 def parquet_part(file: File) -> Part:

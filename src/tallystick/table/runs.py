@@ -16,6 +16,7 @@ from typing import Any
 
 from tallystick.errors import AskError, FileError, InputError
 from tallystick.table.cells import identifier, is_missing, whole
+from tallystick.table.columnar import arrow_column
 from tallystick.table.logs import Log, Loss, content_key, log_formats, read_logs, told_apart
 from tallystick.table.numbers import read_numbers
 from tallystick.table.reading_facts import Facts, draw
@@ -403,7 +404,7 @@ def side_by_side(
         )
     columns |= {model: [one.get(model) for _, _, one in cells] for model in runs}
     read_as = f"read as {kinds}: {len(runs)} models on {len(rows)} items"
-    table = scan(pa.table(columns))
+    table = scan(pa.table({name: arrow_column(held) for name, held in columns.items()}))
     return replace(table, known=known, metric=chosen, notes=(read_as, *notes))
 
 
