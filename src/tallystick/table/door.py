@@ -18,7 +18,7 @@ from tallystick.table.engines import (
     rows_fit,
 )
 from tallystick.table.meaning import LabelRules, one_spelling
-from tallystick.table.numbers import unmatched, unmatched_labels, with_plain_numbers
+from tallystick.table.numbers import with_plain_numbers
 from tallystick.table.reading import with_reading
 from tallystick.table.reading_decide import (
     decide,
@@ -39,13 +39,7 @@ from tallystick.table.roles import (
     expand,
     find_item,
 )
-from tallystick.table.runs import (
-    are_runs,
-    log_outputs,
-    named_runs,
-    read_runs,
-    runs_of,
-)
+from tallystick.table.runs import find_runs, log_outputs, read_runs
 from tallystick.table.scanning import scan
 from tallystick.table.session import SESSIONS, Session
 from tallystick.table.session_rows import join_session
@@ -116,7 +110,7 @@ def _read(source: Any, door: Door, roles: Roles, layout: Layout, rules: LabelRul
     """Open a source and decide about it."""
     named = roles
     held: Table | Tally
-    runs = _runs(source, layout, roles) if door.runs else None
+    runs = find_runs(source, layout, roles) if door.runs else None
     graded = log_outputs(source, layout, roles) if door.outputs else None
     if graded is not None:
         held, roles = graded
@@ -174,14 +168,6 @@ def _how(data: Data, named: Roles) -> dict[str, How]:
         else "by name"
         for role, column in found.items()
     }
-
-
-def _runs(source: Any, layout: Layout, given: Roles) -> Any:
-    """Return the runs that a source names, None if it is one table."""
-    named = named_runs(source, layout.run)
-    if named is not None:
-        return named
-    return runs_of(source) if are_runs(source, layout, given) else None
 
 
 def _split(options: Mapping[str, Any]) -> tuple[Roles, Layout, LabelRules]:
@@ -308,7 +294,7 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
         notes = (*notes, *said)
     if roles.item is not None or not ruled:
         roles = find_item(table, roles, repeats=door.repeats)
-    notes = (*notes, *found.notes, *_unmatched(table, roles, rules, door))
+    notes = (*notes, *found.notes)
     return replace(
         found, held=table, roles=roles, source=table.source, notes=notes, session=session
     )
@@ -334,17 +320,6 @@ def _joined(
 def _of_labels(door: Door, given: Roles) -> Door:
     """Return the door of preferences: of two systems every vote prefers one, so it is a label."""
     return replace(door, verb="judge") if len(given.systems) == 2 and door.outputs else door
-
-
-def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tuple[str, ...]:
-    """Name the tokens for no answer, and for a wrong one, that no cell holds."""
-    notes: tuple[str, ...] = ()
-    if rules.missing:
-        notes = unmatched(table, _cells(table, roles), rules.missing)
-    if door.want != "models":
-        return notes
-    words = [str(one) for one in rules.never_true]
-    return (*notes, *unmatched(table, list(roles.models), words, option="--never-true"))
 
 
 def _as_known(given: Roles, table: Table) -> Roles:
@@ -390,17 +365,6 @@ def _without(table: Table, columns: Sequence[str]) -> Table:
     return replace(table, left_out={**table.left_out, **gone})
 
 
-def _cells(table: Table, roles: Roles) -> list[str]:
-    """Columns in which a token for no answer may stand."""
-    return [name for name in _answered(roles) if name in table.columns] or list(table.columns)
-
-
-def _answered(roles: Roles) -> tuple[str, ...]:
-    return roles.columns(
-        *(role for role in ALL_ROLES if role not in ("item", "by", "count", "weight"))
-    )
-
-
 def _counted(
     tally: Tally, door: Door, given: Roles, layout: Layout, rules: LabelRules, source: str
 ) -> Data:
@@ -423,10 +387,7 @@ def _counted(
         expand(layout.ignore, names, given.holders())
     if door.verb:
         data = decide(tally, _of_labels(door, given), given, layout, rules, source)
-    if not rules.missing:
-        return data
-    named = [name for name in _answered(data.roles) if name in tally.names] or tally.names
-    return replace(data, notes=unmatched_labels(tally.labels, named, rules.missing))
+    return data
 
 
 def _again(data: Data, door: Door, given: Roles, rules: LabelRules) -> Data:
