@@ -23,6 +23,7 @@ from tallystick.table.reading_names import (
     is_truth_name,
     parts,
     plain,
+    unlike_name,
 )
 from tallystick.table.reading_rules import How, Look, flag, names
 
@@ -484,6 +485,10 @@ def _alone(look: Look, free: Sequence[str]) -> tuple[str, ...]:
         first = _without_sparse(look, first)
     else:
         first = list(_tested(look, first))
+    odd = None if look.door.collects else unlike_name(first)
+    if odd is not None:  # the one name that is not like the others may be that of the truth
+        text = f"is {odd} the truth, or one of the {_WORDS_FOR[look.want]}?"
+        raise _which_or_truth(look, text, (odd, [n for n in first if n != odd]), (None, first))
     how: How = "only candidate" if len(first) != 2 or look.verb == "judge" else "by content"
     return _taken(look, first, how)
 
