@@ -31,6 +31,8 @@ from tallystick.sampling import (
 def measured(case: Case, calls: int, runs: int) -> tuple[float, float, float]:
     """Return the mean squared error of ours, of MASA and of uniform sampling."""
     old, new = codes(case, case.old, case.new)
+    true = np.zeros(max(old.max(), new.max()) + 1, np.intp)
+    true[old], true[new] = case.true, case.true
     common: dict[str, Any] = {
         "budget": calls,
         "n_outcomes": int(max(old.max(), new.max())) + 1,
@@ -47,7 +49,7 @@ def measured(case: Case, calls: int, runs: int) -> tuple[float, float, float]:
     )
     uniform = Plan(strata=Strata(np.zeros(len(new), int)), policy=Uniform(), **common)
     estimates = (
-        (ours, lambda seen: difference(seen).value),
+        (ours, lambda seen: difference(seen, true=true).value),
         (masa, lambda seen: stratified(seen).value),
         (uniform, lambda seen: plain(seen).value),
     )
