@@ -28,7 +28,7 @@ ACCURACY = {"gpt": 0.92, "claude": 0.88, "llama": 0.85}
 @contextlib.contextmanager
 def service(folder: str) -> Iterator[str]:
     """Start the service on a free port and stop it again."""
-    command = [sys.executable, "-m", "tallystick", "serve", "--port", "0", "--folder", folder]
+    command = [sys.executable, "-m", "tallystick", "serve", "--port", "0", "--data", folder]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None

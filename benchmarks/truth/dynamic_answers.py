@@ -84,9 +84,9 @@ def forms(one: dict[str, Any]) -> dict[str, tuple[dict[str, Any], dict[str, Any]
     for name in ("gold", *names):
         answers[name] = [_turned(word, k % 3, words) for k, word in enumerate(answers[name])]
     return {
-        "sheet of 0 and 1": (sheet, {"all_held_out": True}),
+        "sheet of 0 and 1": ({**sheet, "held_out": [1] * len(items)}, {}),
         "long log, held out": (long, {}),
-        "answers beside a truth": (answers, {"all_held_out": True}),
+        "answers beside a truth": ({**answers, "held_out": [1] * len(items)}, {}),
     }
 
 

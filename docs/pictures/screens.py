@@ -22,7 +22,7 @@ def pages(folder: Path) -> None:
     """Write the page of each demonstration."""
     for verb in VERBS:
         command = [sys.executable, "-m", "tallystick", "demo", verb, "--json"]
-        command += ["--folder", str(folder)]
+        command += ["-o", str(folder)]
         subprocess.run(command, check=True, capture_output=True)
 
 

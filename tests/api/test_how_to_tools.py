@@ -77,7 +77,7 @@ def test_label_studio_takes_tasks_and_gives_answers(run, tmp_path) -> None:
     known = dict(line.split(",") for line in truth[1:])
     draw, add, conclude = commands("label-studio.md")
     run(draw)
-    tasks = json.loads((tmp_path / "tasks.json").read_text(encoding="utf-8"))
+    tasks = json.loads((tmp_path / "tasks.label-studio.json").read_text(encoding="utf-8"))
     assert len(tasks) == 20
     for task in tasks:
         choice = {"choices": [known[str(task["data"]["answer_id"])]]}

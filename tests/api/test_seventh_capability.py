@@ -55,7 +55,7 @@ def test_it_answers_as_a_verb_with_slices_json_and_a_page(tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("coins")
 def test_it_has_a_demonstration(tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["demo", "coins", "--folder", str(tmp_path), "--json"])
+    done = CliRunner().invoke(app, ["demo", "coins", "--out", str(tmp_path), "--json"])
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["verb"] == "coins"
     assert (tmp_path / "coins.html").exists()

@@ -220,7 +220,7 @@ def test_a_log_of_attempts_is_answered_by_the_verb_that_reads_it():
 
 
 def test_attempts_without_an_outcome_are_refused_with_the_option_that_names_it():
-    with pytest.raises(InputError, match="--fooled COLUMN"):
+    with pytest.raises(InputError, match="call it fooled"):
         audit(attempts(answer=["x", "y", "z"] * 40))
 
 

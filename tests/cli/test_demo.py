@@ -10,7 +10,7 @@ def test_the_demo_writes_a_report_says_where_and_repeats(tmp_path):
     runs = []
     for _ in range(2):
         done = CliRunner().invoke(
-            app, ["demo", "compare", "--json", "--seed", "1", "--folder", str(tmp_path)]
+            app, ["demo", "compare", "--json", "--seed", "1", "--out", str(tmp_path)]
         )
         assert done.exit_code == 0, done.output
         assert f"report: {tmp_path / 'compare.html'}" in done.stderr
@@ -22,7 +22,7 @@ def test_the_demo_writes_a_report_says_where_and_repeats(tmp_path):
 
 @pytest.mark.parametrize("verb", ["audit", "judge", "bound", "shift", "dynamic"])
 def test_every_verb_has_a_demo(verb, tmp_path):
-    done = CliRunner().invoke(app, ["demo", verb, "--json", "--folder", str(tmp_path)])
+    done = CliRunner().invoke(app, ["demo", verb, "--json", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     out = json.loads(done.stdout)
     assert out["verb"] == verb
@@ -39,7 +39,7 @@ def test_every_verb_has_a_demo(verb, tmp_path):
 def test_the_report_is_opened_if_asked_for(monkeypatch, tmp_path):
     opened = []
     monkeypatch.setattr("webbrowser.open", opened.append)
-    done = CliRunner().invoke(app, ["demo", "compare", "--open", "--folder", str(tmp_path)])
+    done = CliRunner().invoke(app, ["demo", "compare", "--open", "--out", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert opened == [(tmp_path / "compare.html").as_uri()]
 

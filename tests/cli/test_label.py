@@ -115,7 +115,6 @@ def test_plan_needs_no_session(folder, capsys):
     [
         (["label", "t.csv", "--question", "judge"], "--session"),
         (["label", "--session", "none.label"], "does not exist yet"),
-        (_begin("--tool", "argilla", "--out", "t.json"), "--tool writes tasks"),
         (_begin("--open", "--terminal"), "give one of"),
     ],
 )
@@ -139,8 +138,8 @@ def test_another_question_needs_another_session(folder, capsys):
 
 
 def test_other_tools_take_and_give_json(folder, capsys):
-    _json(capsys, *_begin("--next", "4", "--out", "t.json", "--tool", "label-studio"))
-    tasks = json.loads(Path("t.json").read_text())
+    _json(capsys, *_begin("--next", "4", "--out", "t.label-studio.json"))
+    tasks = json.loads(Path("t.label-studio.json").read_text())
     for task in tasks:
         choice = {"choices": [folder[task["data"]["text"]]]}
         task["annotations"] = [{"completed_by": 3, "result": [{"value": choice}]}]

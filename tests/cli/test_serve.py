@@ -38,7 +38,7 @@ def test_three_requests_give_a_verdict_and_the_check_agrees(tmp_path: Path) -> N
         assert answer.json()["n_items"] == 40
         assert answer.json()["verdict"]
     assert server.process.returncode in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
-    good = tallystick("serve", "check", "--folder", str(tmp_path), "--json")
+    good = tallystick("serve", "check", "--data", str(tmp_path), "--json")
     assert good.returncode == 0, good.stderr
     assert json.loads(good.stdout)["streams"][0] == {
         "stream": "qa",
@@ -50,14 +50,14 @@ def test_three_requests_give_a_verdict_and_the_check_agrees(tmp_path: Path) -> N
     with sqlite3.connect(tmp_path / "tallystick.sqlite") as database:
         database.execute("update tally set n = n + 1")
         database.execute("delete from rows where item = '7'")
-    bad = tallystick("serve", "check", "--folder", str(tmp_path))
+    bad = tallystick("serve", "check", "--data", str(tmp_path))
     assert bad.returncode == 1
     assert "row ('7', '') is lost" in bad.stdout
     assert "counts of bucket" in bad.stdout
 
 
 def test_off_loopback_the_first_admin_key_is_made_and_shown_once(tmp_path: Path) -> None:
-    words = ("serve", "--folder", str(tmp_path), "--host", "0.0.0.0", "--port", "0")
+    words = ("serve", "--data", str(tmp_path), "--host", "0.0.0.0", "--port", "0")
     said = []
     for _ in range(2):
         process = subprocess.Popen(
@@ -88,6 +88,6 @@ def test_off_loopback_the_first_admin_key_is_made_and_shown_once(tmp_path: Path)
 def test_a_port_that_is_taken_is_named(tmp_path: Path) -> None:
     with running(tmp_path) as server:
         port = server.address.rpartition(":")[2]
-        taken = tallystick("serve", "--folder", str(tmp_path / "b"), "--port", port)
+        taken = tallystick("serve", "--data", str(tmp_path / "b"), "--port", port)
         assert taken.returncode == 1
         assert f"127.0.0.1:{port} cannot be used" in taken.stderr

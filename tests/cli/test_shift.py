@@ -63,17 +63,6 @@ def test_bad_input_is_refused_in_words(tallystick, data, arguments, words):
     assert "Traceback" not in done.stderr
 
 
-def test_an_item_missing_from_the_old_file_is_named(tallystick, data):
-    lines = (data / "data.csv").read_text(encoding="utf-8").splitlines()
-    (data / "past.csv").write_text("\n".join(lines[:-1]), encoding="utf-8")
-    command = (*KNOWN, *"--old old --old-file past.csv --api replay:new --budget 60".split())
-    done = tallystick(*command)
-    assert done.returncode == 1
-    assert "past.csv lacks 1 items of data.csv, such as 'i399'" in done.stderr
-    (data / "past.csv").write_text("\n".join(lines), encoding="utf-8")
-    assert tallystick(*command).returncode == 0
-
-
 def test_the_next_assessment_starts_from_the_last_and_history_is_kept(tallystick, data):
     assert tallystick(*RUN, "--journal", "j", "--history", "h").returncode == 0
     command = (*RUN[:-1], "400", "--since", "j", "--history", "h", "--json")
@@ -134,26 +123,6 @@ def test_an_api_that_spells_a_number_in_another_way_is_read(tallystick, tmp_path
     command = spelled(tmp_path, ("1", "2"), old, new)
     body = json.loads(tallystick(*command, "--api", "replay:new", "--json").stdout)
     assert (body["accuracy_change"]["estimate"], body["flip_rate"]["estimate"]) == (0, 0)
-
-
-def test_an_old_file_whose_column_has_the_name_of_the_truth_is_coerced_too(tallystick, tmp_path):
-    command = spelled(tmp_path, ("1", "2"), ("", ""), ("1", "2"))
-    (tmp_path / "old.csv").write_text(
-        "\n".join(["id,true", *(f"{n},0{n % 2 + 1}" for n in range(60))]) + "\n"
-    )
-    command = [
-        *command[:-3],
-        "true",
-        "--old-file",
-        "old.csv",
-        *command[-2:],
-        "--api",
-        "replay:new",
-        "--json",
-    ]
-    assert "--coerce" in tallystick(*command).stderr
-    body = json.loads(tallystick(*command, "--coerce").stdout)
-    assert (body["labels"], body["flip_rate"]["estimate"]) == (["1", "2"], 0)
 
 
 @pytest.mark.parametrize(

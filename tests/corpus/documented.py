@@ -289,12 +289,12 @@ SESSIONS = [
     _docs(trusted, f"{LABEL} --show text --target 0.07 --session judges.label"),
     _docs(
         trusted,
-        f"{LABEL} --session s.label --next 20 --tool label-studio --out tasks.json",
+        f"{LABEL} --session s.label --next 20 --out tasks.label-studio.json",
     ),
     _docs(
         trusted,
         f"{LABEL} --session s.label",
-        "label --session s.label --next 50 --tool argilla --out records.json",
+        "label --session s.label --next 50 --out records.argilla.json",
     ),
     _docs(
         trusted,
@@ -335,7 +335,7 @@ SESSIONS = [
 ]
 
 DEMOS = [
-    commands(None, f"demo {verb} --json --folder .", of="demo", name=f"demo {verb}")
+    commands(None, f"demo {verb} --json -o .", of="demo", name=f"demo {verb}")
     for verb in ("score", "compare", "judge", "shift", "dynamic", "ask", "audit")
 ]
 

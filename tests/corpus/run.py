@@ -219,7 +219,7 @@ def _columns(rows: list[dict[str, str]]) -> dict[str, Any]:
 @contextlib.contextmanager
 def served(folder: Path) -> Any:
     """Serve a folder in a process of its own, on a free port of this machine."""
-    words = [sys.executable, "-m", "tallystick", "serve", "--port", "0", "--folder", str(folder)]
+    words = [sys.executable, "-m", "tallystick", "serve", "--port", "0", "--data", str(folder)]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
         try:
             for line in process.stderr or ():

@@ -218,7 +218,7 @@ def test_the_service_goes_on_with_its_queue_and_takes_what_a_client_kept(stored:
         assert _get(f"{url}/v1/streams/support")["rows"] == 165
         assert not spool.exists()
     # The start has brought the database up to date, and kept it as it was beside.
-    checked = answer(stored / "service", "serve check --folder .")
+    checked = answer(stored / "service", "serve check --data .")
     assert (checked["ok"], [one["rows"] for one in checked["streams"]][-1]) == (True, 165)
     assert (stored / "service" / "tallystick-schema-4.sqlite").exists()
 

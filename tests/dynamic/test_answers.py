@@ -15,7 +15,6 @@ from tallystick.verbs.dynamic import evaluate
 from tallystick.verbs.dynamic.analyse import analyse, paired_change
 from tallystick.verbs.dynamic.columns import columns_of
 from tallystick.verbs.dynamic.log import RoundLog, log_of
-from tallystick.verbs.dynamic.question import AnalyseQuestion
 from tallystick.verbs.dynamic.reading import DOOR, item_rows
 
 
@@ -96,8 +95,8 @@ def test_a_forecast_needs_a_declared_held_out_set_and_400_items_of_it():
     hidden = analyse(path(campaign(), held_out=False))
     assert isinstance(hidden.advice.gain.interval, Unknown)
     assert hidden.advice.decision == "cannot tell"
-    assert "--all-held-out" in hidden.opening.next
-    shown = analyse(path(campaign(), held_out=False), AnalyseQuestion(all_held_out=True))
+    assert "--held-out COLUMN" in hidden.opening.next
+    shown = analyse(path(campaign()))
     assert shown.advice.gain.interval.level == 0.9
     small = analyse(path(campaign(items=100)))
     assert (small.advice.decision, "at least 400" in small.opening.next) == ("cannot tell", True)

@@ -91,7 +91,7 @@ def test_results_are_json_and_reproducible():
 
 def test_the_demo_names_a_command_that_says_the_same(tmp_path):
     done = CliRunner().invoke(
-        app, ["demo", "dynamic", "--json", "--seed", "1", "--folder", str(tmp_path)]
+        app, ["demo", "dynamic", "--json", "--seed", "1", "--out", str(tmp_path)]
     )
     assert done.exit_code == 0, done.output
     out = json.loads(done.stdout)

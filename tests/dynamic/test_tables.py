@@ -87,7 +87,7 @@ def path(found):
 def thrice(found):
     assert (found.kind, found.models) == ("path", ("base", "round1", "round2"))
     assert found.change.estimate == pytest.approx(PATH[2].mean() - PATH[0].mean())
-    assert "--all-held-out" in found.opening.next
+    assert "--held-out COLUMN" in found.opening.next
     assert any("does not say that its items were held out" in text for text in found.warnings)
 
 
@@ -122,10 +122,6 @@ TABLES = {
     "answers beside label": (wide(NAMES[SAID], label=NAMES[TRUE]), {}, panel),
     "numbers beside y_true": (wide(SAID, y_true=TRUE), {}, panel),
     "letters beside answer": (wide(LETTERS[SAID], answer=LETTERS[TRUE]), {}, panel),
-    "scores": (wide(SCORE), {}, panel),
-    "scores to 100": (wide((100 * SCORE).round(1)), {}, panel),
-    "scores and a latency": (wide(SCORE, ms=DRAW.integers(200, 900, N)), {"bar": 0.5}, panel),
-    "losses": (wide(1 - SCORE, [f"{m}_loss" for m in MODELS]), {"bar": 0.5}, None),
     "metadata": (wide(MARKS, topic=DRAW.choice(["law", "art"], N), length=DRAW.integers(20, 400, N), url=[f"x/{k}" for k in range(N)], date=CLOCK), {}, panel),
     "cached": (wide(MARKS, cached=DRAW.integers(0, 2, N)), {}, panel),
     "columns of wrong": (wide(INTS, [f"{m}_wrong" for m in MODELS]), {}, None),
@@ -141,9 +137,8 @@ TABLES = {
     "long, error": (long("error", np.where(RIGHT, "no", "yes")), {}, panel),
     "long, words in wrong": (long("wrong", np.where(RIGHT, "right", "wrong")), {}, panel),
     "long, answer and truth": (long("prediction", NAMES[SAID], truth=np.tile(NAMES[TRUE], 5)), {}, panel),
-    "long, score": (long("score", SCORE), {}, panel),
     "path": ({**TRIED, "correct": PATH.ravel()}, {}, path),
-    "path, error": ({**TRIED, "error": ~PATH.ravel()}, {"all_held_out": True}, path),
+    "path, error": ({**TRIED, "error": ~PATH.ravel(), "held_out": [1] * 3 * N}, {}, path),
     "path, success": ({**TRIED, "success": PATH.ravel().astype(int)}, {}, path),
     "path, named models": ({**TRIED, "model": np.repeat(["bert-r1", "bert-r2", "bert-r3"], N), "correct": PATH.ravel()}, {}, path),
     "path, held_out": ({**BOTH, "correct": ALL, "held_out": [1] * 3 * N + [0] * 90}, {}, path),
@@ -158,9 +153,6 @@ TABLES = {
     "names in time": (tries(round=np.array(["zero", "pilot", "final"])[ROUND - 1], time=CLOCK, fooled=FOOLED), {}, attempts(FOOLED)),
 }  # fmt: skip
 ASKED = {
-    "scores",
-    "scores to 100",
-    "scores and a latency",
     "cached",
     "long, score",
     "path, success",
@@ -176,10 +168,7 @@ def answered(table, **options):
         pasted = dict(
             zip((w.strip("-").replace("-", "_") for w in words[::2]), words[1::2], strict=True)
         )
-    pasted = {
-        k: float(v) if k == "bar" else v.split(",") if k == "models" else v
-        for k, v in pasted.items()
-    }
+    pasted = {k: v.split(",") if k == "models" else v for k, v in pasted.items()}
     return dynamic.evaluate(table, **options, **pasted), True
 
 
@@ -194,9 +183,8 @@ def test_a_log_is_read_right_at_once_or_after_one_question(name):
         assert found.rounds[-1].accuracy == pytest.approx(RIGHT[4, LAST].mean())
     body = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert body["reading"]["line"].startswith("read: ")
-    turned = "says wrong" if "wrong" in name or "error" in name else "lower is better"
-    assert any(turned in note for note in found.notes) == (
-        name in ("losses", "columns of wrong", "long, wrong", "long, error", "path, error")
+    assert any("says wrong" in note for note in found.notes) == (
+        name in ("columns of wrong", "long, wrong", "long, error", "path, error")
     )
 
 
@@ -335,7 +323,8 @@ def test_a_cell_that_says_neither_is_asked_about_and_both_commands_read_it():
         (long("prediction", [*NAMES[SAID[:4]], NAMES[SAID[4]]], truth=np.tile(NAMES[TRUE], 5), model=["a"] * 5 * N), {}, "say different things"),
         ({**TRIED, "item": ITEMS * 3, "model": np.tile(["a", "b"], 270), "correct": PATH.ravel()}, {}, "keep the rows of one model"),
         ({"item": [*ITEMS, "q0", "q1"], "round": [*ROUND, 2, 2], "correct": [*MARKS[0], 1, 1]}, {}, "answered in every round"),
-        ({"round": [1, 2, 3], "accuracy": [0.81, 0.84, 0.86]}, {"bar": 0.5}, "averages"),
+        ({"round": [1, 2, 3], "accuracy": [0.81, 0.84, 0.86]}, {}, "go from 0.81 to 0.86"),
+        (wide(SCORE, ms=DRAW.integers(200, 900, N)), {}, "Write 1 where an answer is right"),
         ({**wide(MARKS), "item": ["q0"] * N}, {"models": list(MODELS)}, "has two rows"),
         ({"round": [1, 2], "text": ["a", "b"]}, {}, "no columns hold models' answers"),
         ({**BOTH, "correct": ALL, "held_out": [0] * (3 * N + 90)}, {"held_out": "held_out"}, "marks no item"),
@@ -346,7 +335,7 @@ def test_a_cell_that_says_neither_is_asked_about_and_both_commands_read_it():
         ({**tries(fooled=FOOLED), "annotator": [None, *WHO[1:]]}, {"annotator": "annotator"}, "'annotator' is blank"),
         (tries(fooled=[""] * N), {"fooled": "fooled"}, "no attempt says"),
     ],
-    ids=range(14),
+    ids=range(15),
 )  # fmt: skip
 def test_what_cannot_be_right_is_refused_by_name(table, options, said):
     with pytest.raises(InputError, match=said):

@@ -107,7 +107,7 @@ def statuses_without_a_key(
 
 
 def make_key(folder: Path, role: str = "admin") -> str:
-    words = ["serve", "key", "--role", role, "--folder", str(folder)]
+    words = ["serve", "key", role, "--data", str(folder)]
     ran = subprocess.run(
         [sys.executable, "-m", "tallystick", *words], capture_output=True, text=True, check=True
     )

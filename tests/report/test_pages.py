@@ -134,7 +134,7 @@ def test_the_page_of_the_verb_is_drawn_without_error_or_request(verb, browser, f
 
 
 def test_a_demo_writes_a_page_that_is_drawn(browser, tmp_path):
-    run("demo", "compare", "--folder", str(tmp_path))
+    run("demo", "compare", "--out", str(tmp_path))
     with browser.visit(tmp_path / "compare.html") as visit:
         assert_sound(visit, tmp_path / "compare.html")
         assert min(drawn(visit)) >= 3

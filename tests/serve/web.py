@@ -91,7 +91,7 @@ def running(folder: Path, *options: str, env: Mapping[str, str] | None = None) -
     process = subprocess.Popen(
         [
             *(sys.executable, "-m", "tallystick", "serve"),
-            *("--folder", str(folder), "--port", "0", *options),
+            *("--data", str(folder), "--port", "0", *options),
         ],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,

@@ -37,7 +37,7 @@ def test_every_metric_has_its_interval(result):
     [
         ("accuracy", "on one of flip_rate"),
         ("recall_change", "recall_change:LABEL, got"),
-        ("grade_change", "--grades"),
+        ("grade_change", "--scale"),
         ("recall_change:five hundred", "names a label with items"),
     ],
 )

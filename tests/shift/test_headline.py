@@ -106,7 +106,7 @@ def test_a_run_that_asks_says_how_many_items_it_asked(kind):
 
 def test_grades_are_in_points_of_their_scale():
     held = {"old": [1, 3, 5, 2] * 30, "new": [2, 3, 5, 3] * 30}
-    found = shift(held, old="old", new="new", grades=True)
+    found = shift(held, old="old", new="new", scale=(1, 5))
     assert found.grade_change.estimate == 0.125
     assert "+12.5 points" in found.verdict
     assert "of the scale from 1 to 5" in found.verdict

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import comb, ndtr
-from scipy.stats import norm, t
+from scipy.stats import t
 
 from tallystick._rng import as_rng
 from tallystick.results import Interval
@@ -30,13 +30,11 @@ from tallystick.stats.intervals import (
     Intervals,
     as_unit,
     from_unit,
-    mover_ratio,
     mover_sum,
     pseudo_t,
     score_ends,
     wilson,
 )
-from tallystick.stats.label_rates import poststratified_ratio
 
 
 def some() -> Intervals:
@@ -103,32 +101,6 @@ def test_symmetric_parts_add_in_quadrature():
     parts, reach = np.array([1.0, 2.0]), np.array([3.0, 4.0])
     _, low, high = mover_sum(parts, parts - reach, parts + reach, weights=np.ones(2))
     assert (float(low), float(high)) == (-2, 8)
-
-
-def test_a_covariance_that_outweighs_the_ends_leaves_a_point():
-    one = np.ones(1)
-    est, low, high = mover_sum(one, one - 0.1, one + 0.1, weights=one, covariance=-1.0)
-    assert est == low == high
-
-
-def test_the_ends_of_a_ratio_make_the_difference_zero():
-    a, c, la, ua, lc, uc = (np.array(v) for v in (30.0, 12.0, 9.0, 16.0, 4.0, 6.25))
-    low, high = mover_ratio(a, c, top_reach=(la, ua), bottom_reach=(lc, uc))
-    assert a - low * c == pytest.approx(np.sqrt(la + low**2 * uc))
-    assert high * c - a == pytest.approx(np.sqrt(ua + high**2 * lc))
-
-
-def test_a_bottom_that_may_be_zero_has_no_upper_end():
-    zero, one = np.zeros(1), np.ones(1)
-    assert np.isinf(
-        mover_ratio(one, zero, top_reach=(zero, one), bottom_reach=(zero, one))[1]
-    ).all()
-    assert np.isinf(mover_ratio(one, one, top_reach=(zero, one), bottom_reach=(one, one))[1]).all()
-
-
-def test_a_top_that_may_be_zero_has_lower_end_zero():
-    one = np.ones(1)
-    assert mover_ratio(one, one, top_reach=(one, one), bottom_reach=(0 * one, one))[0] == 0
 
 
 def test_a_difference_takes_the_far_end_of_what_is_subtracted():
@@ -341,59 +313,3 @@ def test_a_stream_equals_the_batch_wherever_it_is_cut(events, cut, side):
         path = rate_log_e(events, limit=0.2, population=100, side=side)
         assert streamed.log_e == pytest.approx(path[-1])
         assert streamed.peak == pytest.approx(max(0.0, path.max()))
-
-
-FOUR = np.array([True, True, False, False])
-
-
-def test_the_ratio_is_that_of_the_formula():
-    sizes, k, x = np.array([40, 10, 8, 142]), np.array([10, 3, 2, 35]), np.array([8, 1, 1, 1])
-    q = t.ppf(0.975, k.sum() - 4)
-    star = k * (sizes - 1) / (sizes - k)
-    share = x / k
-    brick = wilson(share * star, star, alpha=2 * norm.sf(q))
-    down, up = (sizes * (share - brick.low)) ** 2, (sizes * (brick.high - share)) ** 2
-    a, c = (sizes * share)[:2].sum(), (sizes * share)[2:].sum()
-    la, ua, lc, uc = down[:2].sum(), up[:2].sum(), down[2:].sum(), up[2:].sum()
-    r_lo = (a**2 - la) / (a * c + np.sqrt(a**2 * c**2 - (a**2 - la) * (c**2 - uc)))
-    r_hi = (a * c + np.sqrt(a**2 * c**2 - (a**2 - ua) * (c**2 - lc))) / (c**2 - lc)
-    found = poststratified_ratio(sizes, k, x, inside=FOUR)
-    assert found.estimate[0] == pytest.approx(a / (a + c))
-    assert found.interval.low[0] == pytest.approx(r_lo / (1 + r_lo) - 1 / (2 * (a + c)))
-    assert found.interval.high[0] == pytest.approx(r_hi / (1 + r_hi) + 1 / (2 * (a + c)))
-
-
-@pytest.mark.parametrize("hits", [[0, 0, 0, 0], [5, 1, 0, 0]])
-def test_a_side_without_labels_or_no_hit_at_all_leaves_logic_only(hits):
-    labelled = [10, 3, 0, 0] if hits[0] else [10, 3, 2, 35]
-    found = poststratified_ratio([40, 10, 8, 142], labelled, hits, inside=FOUR)
-    assert np.isnan(found.estimate[0])
-    most = 1 if not hits[0] else (6 + 37) / (6 + 37)
-    least = 0 if not hits[0] else 6 / (6 + 150)
-    assert tuple(found.interval[0]) == pytest.approx((least, most))
-
-
-def test_the_population_ratio_is_wider_than_the_one_of_these_items():
-    args = ([40, 10, 8, 142], [10, 3, 2, 35], [9, 1, 1, 1])
-    items = poststratified_ratio(*args, inside=FOUR).interval
-    population = poststratified_ratio(*args, inside=FOUR, population="new").interval
-    assert population.width[0] > items.width[0]
-
-
-def _two(sizes=(10, 10), labelled=(5, 5), hits=(3, 1), **options):
-    return poststratified_ratio(sizes, labelled, hits, inside=np.array([True, False]), **options)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "labelled", "hits", "estimate", "end"),
-    [
-        ([40, 10, 8, 142], [10, 3, 2, 35], [9, 1, 0, 0], 1, "high"),
-        ([40, 10, 8, 142], [10, 3, 2, 35], [0, 0, 1, 3], 0, "low"),
-        ([4, 3, 2, 9], [4, 3, 2, 9], [4, 1, 1, 1], 5 / 7, "low"),
-        ([4, 3, 2, 9], [4, 3, 2, 9], [4, 1, 1, 1], 5 / 7, "high"),
-    ],
-)
-def test_no_hit_on_one_side_and_all_labels_reach_the_end(sizes, labelled, hits, estimate, end):
-    found = poststratified_ratio(sizes, labelled, hits, inside=FOUR)
-    assert found.estimate[0] == pytest.approx(estimate)
-    assert getattr(found.interval, end)[0] == pytest.approx(estimate)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm, studentized_range, ttest_1samp
 
 from tallystick.stats import power as pw
-from tallystick.stats.maxt import WIDE, _root, holm, pairwise_max_t, step_down
+from tallystick.stats.maxt import _root, holm, pairwise_max_t, step_down
 from tallystick.stats.power import range_critical
 from tallystick.stats.signs import (
     ranks,
@@ -94,14 +94,6 @@ def test_the_draws_that_reach_a_bar_are_those_of_the_whole_table(models, draws, 
     running = np.maximum.accumulate(np.abs(z[:, first] - z[:, second]) * scale, axis=1)
     assert np.abs(reached - (running >= bar).sum(axis=0)).max() <= 1  # but for rounding
     assert largest == pytest.approx(running[:, -1], rel=1e-4)
-
-
-def test_the_root_of_a_wide_board_is_as_thin_as_its_items():
-    scores = (np.random.default_rng(8).random((30, WIDE)) < 0.5).astype(float)
-    covariance = np.cov(scores.T, bias=True)
-    root = _root(covariance)
-    assert root.shape == (WIDE, 29)
-    assert np.allclose(root @ root.T, covariance, atol=1e-12)
 
 
 def test_models_that_never_differ_keep_the_critical_value_of_one_pair():
@@ -269,19 +261,18 @@ def pairs(draw, least=0.01):
     return draw(st.floats(least, d)), d
 
 
-def test_the_three_sizes_of_the_errata():
-    assert pw.paired_items(0.02, 0.02) == 391
-    assert pw.paired_items(0.02, 0.1) == 1960
-    assert pw.unpaired_items(0.02, 0.7) == 8241
+def test_the_sizes_of_the_errata():
+    assert pw.leaderboard_items(0.02, 2, 0.02) == 391
+    assert pw.leaderboard_items(0.02, 2, 0.1) == 1960
 
 
 @settings(max_examples=25)
 @given(pairs(0.02), st.floats(0.5, 0.99))
 def test_the_detectable_difference_inverts_the_items(pair, power):
-    n = pw.paired_items(*pair, power=power)
+    n = pw.leaderboard_items(pair[0], 2, pair[1], power=power)
     found = pw.detectable_difference(n, pair[1], power=power)
     assert found <= pair[0] * (1 + 1e-9)
-    assert pw.paired_items(found * (1 + 1e-9), pair[1], power=power) <= n
+    assert pw.leaderboard_items(found * (1 + 1e-9), 2, pair[1], power=power) <= n
 
 
 @given(n=st.integers(1, 40), pair=pairs(0.05), alpha=st.floats(0.001, 0.3))
@@ -323,7 +314,7 @@ def test_the_items_reach_the_power_and_one_less_does_not(pair, power):
         ahead = abs(difference) * np.sqrt(n) - norm.ppf(0.975) * np.sqrt(disagreement)
         return norm.cdf(ahead / spread) if spread > 0 else float(ahead > 0)
 
-    n = pw.paired_items(*pair, power=power)
+    n = pw.leaderboard_items(difference, 2, disagreement, power=power)
     assert reached(n) >= power - 1e-9
     if n > 1 and disagreement < 1:
         assert reached(n - 1) <= power + 1e-9

@@ -10,7 +10,7 @@ import pytest
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.stats import power
 from tallystick.stats.adverse_binary import adverse_mean
-from tallystick.stats.adverse_ratios import adverse_ratio
+from tallystick.stats.adverse_ratios import adverse_ratio, recalls
 from tallystick.stats.agreement import as_ratings, cohen_kappa
 from tallystick.stats.anytime import RateTest, betting
 from tallystick.stats.battles import battles, battles_by_item
@@ -19,7 +19,6 @@ from tallystick.stats.certified import certified_mean, certified_shares
 from tallystick.stats.clusters import sign_flip_columns
 from tallystick.stats.few_labels import Rows, accuracies, fit
 from tallystick.stats.intervals import Intervals, as_counts, pseudo_t
-from tallystick.stats.label_rates import poststratified_ratio
 from tallystick.stats.latent_calibrate import calibrate
 from tallystick.stats.latent_headline import Support
 from tallystick.stats.latent_model import LatentModel, LatentOptions, as_votes
@@ -44,11 +43,6 @@ def rows(**change: Any) -> Rows:
 
 def watch(codes: Any) -> Any:
     return Watch.start(2, WatchOptions(key="p")).update(codes, ["fail", "pass"])
-
-
-def rates(**change: Any) -> Any:
-    counts = {"sizes": [10, 10], "labelled": [5, 5], "hits": [2, 1]} | change
-    return poststratified_ratio(**{"inside": np.array([True, False])} | counts)
 
 
 def latent(counts: Any = (1, 1, 1), **options: Any) -> Any:
@@ -84,10 +78,9 @@ REFUSED = [
     (lambda: adverse_mean([], [], [10]), "one entry per label"),
     (lambda: adverse_ratio([9, 9], [5, 5], [1, 1], measure="f1"), "one entry per cell"),
     (lambda: adverse_ratio(CELLS, [1] * 4, [2, 0, 0, 0], measure="f1"), "between 0 and labelled"),
-    (lambda: rates(labelled=[11, 5]), "between 0 and sizes"),
-    (lambda: rates(hits=[6, 1]), "between 0 and labelled"),
-    (lambda: rates(population="everyone"), "population must be"),
-    (lambda: rates(alpha=2), r"alpha must be in \(0, 1\)"),
+    (lambda: recalls(CELLS, [201, 0, 0, 0], [0] * 4), "between 0 and sizes"),
+    (lambda: recalls(CELLS, [1] * 4, [0] * 4, population=cast("Any", "every")), "population must"),
+    (lambda: recalls(CELLS, [1] * 4, [0] * 4, alpha=2), r"alpha must be in \(0, 1\)"),
     # Few labels.
     (lambda: fit(rows(y=np.full(200, NAN)), pass_fail=True), "y holds no label"),
     (lambda: fit(rows(y=np.full(200, 2.0)), pass_fail=False), "y must be in"),
@@ -143,10 +136,9 @@ REFUSED = [
     (lambda: item_values([1], [4], k=0), "k must be"),
     (lambda: sequential_items(0.2, 0.1), "lean must be"),
     (lambda: sign_stopping(1.5, 10), "lean must be"),
-    (lambda: power.paired_items(0.2, 0.1), "at most the disagreement"),
-    (lambda: power.paired_items(0.0, 0.1), "difference must be above 0"),
-    (lambda: power.paired_items(0.1, 0.1, power=1.0), "power"),
-    (lambda: power.unpaired_items(0.2, 0.95), r"mean \+ difference/2"),
+    (lambda: power.leaderboard_items(0.2, 2, 0.1), "at most the disagreement"),
+    (lambda: power.leaderboard_items(0.0, 2, 0.1), "difference must be above 0"),
+    (lambda: power.leaderboard_items(0.1, 2, 0.1, power=1.0), "power"),
     # Votes and streams.
     (lambda: as_ratings([[0], [1]]), "at least two raters"),
     (lambda: as_ratings([[0.5, 1.0]]), "whole numbers"),

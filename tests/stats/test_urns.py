@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 from tallystick.errors import InputError
-from tallystick.stats import urns as _urn
 from tallystick.stats.exact_tails import (
     at_least,
     binomial_above,
@@ -23,7 +22,6 @@ from tallystick.stats.exact_tails import (
     whole,
 )
 from tallystick.stats.urns import (
-    fewest_in_strata,
     hypergeometric,
     hypergeometric_strata,
     smaller_tail,
@@ -89,14 +87,6 @@ def test_strata_that_differ_are_worth_keeping_apart():
 def test_an_unlabelled_stratum_may_hold_anything():
     found = hypergeometric_strata([5, 0], [5, 0], [5, 5])[0]
     assert tuple(found) == (0.5, 1.0)
-
-
-@pytest.mark.parametrize("x", [(14, 3), (0, 0), (20, 25), (20, 0)])
-def test_small_and_searched_tables_give_one_answer(x, monkeypatch):
-    row = np.array([x]), np.array([[20, 25]]), np.array([[90, 130]])
-    found = fewest_in_strata(*row, 0.025)
-    monkeypatch.setattr(_urn, "CELLS", 0)
-    assert fewest_in_strata(*row, 0.025) == found
 
 
 # The smaller hypergeometric tail, beside scipy's.

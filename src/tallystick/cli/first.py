@@ -47,13 +47,12 @@ from tallystick.table import (
 )
 
 
-def _run(verb: str, to: Path | None, open_report: bool, seed: int, as_json: bool) -> None:
+def _run(verb: str, output: Path | None, open_report: bool, seed: int, as_json: bool) -> None:
     """Write the table of a demonstration, and run the command that anybody can run on it."""
     from tallystick.cli.app import app
 
     words, made = _shown(verb, seed)
-    if to is None:
-        to = Path(tempfile.mkdtemp(prefix="tallystick-demo-"))
+    to = output or Path(tempfile.mkdtemp(prefix="tallystick-demo-"))
     to.mkdir(parents=True, exist_ok=True)
     name = verb.replace(" ", "-")
     table, page = to / f"{name}.csv", to / f"{name}.html"
@@ -96,11 +95,7 @@ demo = Verb(
     help=OWN["demo"][1],
     params=[
         click.Argument(["verb"], default="score"),
-        click.Option(
-            ["--folder", "to"],
-            type=click.Path(path_type=Path),
-            help="Folder for the table and the report. Default: a new temporary one.",
-        ),
+        out_option("Folder for the table and the report. Default: a new temporary one."),
         click.Option(
             ["--open", "open_report"], is_flag=True, help="Open the report in the browser."
         ),

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,12 +21,14 @@ from tallystick.table import Question, option, options_of, with_reading
 
 if TYPE_CHECKING:
     from tallystick.verbs.label import LabelResult, Work
+    from tallystick.verbs.label.exchange import Tool
 
 _GOALS = ("difference", "best")
 """What labels of a score can be for besides the mean of each system; a question of their own."""
 _QUESTIONS = (*(entry.verb for entry in ENTRIES if entry.labels), *_GOALS, "prevalence")
 _READS = ("item", "system", "systems", "judges", "models", "weak", "prediction", "truth")
 _FIELDS = ("positive", "scale", "at_least")
+_TOOLS: tuple[Tool, ...] = ("label-studio", "argilla", "prodigy")
 _SETTINGS = ("target", "budget", "alpha", "seed", "readers")
 
 
@@ -50,14 +52,13 @@ class LabelCall(Question):
     )
     next_: int | None = option(None, "Write the next N items to label.", flag="--next", low=1)
     out: Path | None = option(
-        None, "File for the items to label; without --next my answers, with room to correct them."
+        None,
+        "File for the items to label (tasks of a tool: x.label-studio.json, x.argilla.json,"
+        " x.prodigy.jsonl); without --next my answers, with room to correct them.",
     )
     add: Path | None = option(None, "Take the answers from the table or the tool's JSON.")
     open_: bool = option(False, "Label on a page in the browser.", flag="--open")
     terminal: bool = option(False, "Label in this terminal, item by item.")
-    tool: Literal["label-studio", "argilla", "prodigy"] | None = option(
-        None, "Write --out as JSON for this labelling tool."
-    )
     show: tuple[str, ...] = option(
         (),
         "Columns to show to the person who labels; repeat, or use commas.",
@@ -87,6 +88,12 @@ class LabelCall(Question):
     )
     at_least: float | None = option(None, "Claim to settle: the value is at least this.")
     seed: int = option(0, options_of(Question)["seed"].help, low=0)
+
+    @property
+    def tool(self) -> Tool | None:
+        """The labelling tool that the name of the file for the items names."""
+        name = "" if self.out is None else self.out.name
+        return next((one for one in _TOOLS if f".{one}." in name), None)
 
     @property
     def asked(self) -> str | None:
@@ -131,8 +138,6 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
     actions = [own.add is not None, own.open_, own.terminal]
     if sum(actions) > 1:
         raise click.UsageError("give one of --add, --open and --terminal")
-    if own.tool and (own.out is None or own.next_ is None):
-        raise click.UsageError("--tool writes tasks: --next 20 --tool argilla --out tasks.json")
 
     from tallystick.verbs.label.begin import label as session_of
 

@@ -26,7 +26,8 @@ def _place(command: Any) -> Any:
             help="PostgreSQL database (postgresql://…) to use instead of a file in the folder.",
         ),
         click.option(
-            "--folder",
+            "--data",
+            "folder",
             type=click.Path(path_type=Path, file_okay=False),
             default=Path("tallystick-data"),
             show_default=True,
@@ -100,15 +101,13 @@ def _store(folder: Path, db: str | None, *, kept: bool = False) -> Any:
 
 @serve.command("key", context_settings=_HELP)
 @_place
-@click.option(
-    "--role",
-    type=click.Choice(("read", "write", "label", "admin")),
-    required=True,
-    help="What the key may do; admin may do everything.",
-)
-@click.option("--name", default="", help="Name of the key; labels made with it carry this name.")
+@click.argument("role", type=click.Choice(("read", "write", "label", "admin")))
+@click.argument("name", default="")
 def key(folder: Path, db: str | None, role: str, name: str) -> None:
-    """Make a key and print it; it cannot be shown again."""
+    """Make a key that may do what ROLE says and print it; it cannot be shown again.
+
+    Labels made with it carry NAME.
+    """
     store = _store(folder, db)
     try:
         from tallystick.serve.auth import make_key

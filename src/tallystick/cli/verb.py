@@ -248,8 +248,8 @@ def run(call: Call) -> None:
 def _inputs(call: Call) -> list[str | Path]:
     """Return all that may name a file which is read: the table, its companions, the question's."""
     named = [text.partition("=")[2] for text in call.reading.get("run", ())]
-    beside = [call.reading[name] for name in ("truth_file", "old_file") if name in call.reading]
-    return [*call.source, *named, *beside, *call.question.inputs()]
+    truth = [call.reading["truth_file"]] if "truth_file" in call.reading else []
+    return [*call.source, *named, *truth, *call.question.inputs()]
 
 
 def _leave(gates: Sequence[GateOutcome]) -> None:

@@ -172,7 +172,7 @@ def consensus(patterns: RowPatterns) -> Consensus:
     if not voting.any():
         return _mean_vote(codes, n_classes)
     try:
-        options = LatentOptions(tolerance=_TOLERANCE, strict=False)
+        options = LatentOptions(tolerance=_TOLERANCE)
         found = fit(codes, patterns.counts, n_classes=n_classes, options=options)
     except NotIdentifiable:  # fewer than three judges whose votes vary
         return _mean_vote(codes, n_classes)

@@ -176,7 +176,7 @@ def alone(folder: Path) -> Iterator[None]:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             raise InputError(
-                f"another service runs on {folder}: stop it, give another --folder, or use --db"
+                f"another service runs on {folder}: stop it, give another --data, or use --db"
                 " postgresql://… for several processes"
             ) from error
         yield

@@ -867,7 +867,7 @@ def open_kept(address: str | Path) -> Store:
     path = None if is_postgres(address) else Path(address)
     if path is not None and not path.is_file():
         raise FileError(
-            f"there is no database {path}: name the folder that holds it (--folder), where a copy"
+            f"there is no database {path}: name the folder that holds it (--data), where a copy"
             f" must be called {path.name}"
         )
     store = open_store(address, migrate=False)

@@ -195,7 +195,7 @@ async def get_tally(incoming: Incoming) -> Response:
 
 _FILES = frozenset(
     {"known", "state", "follow", "target_mix", "cost", "fit", "add", "run", "window"}
-    | {"truth_file", "old_file", "delimiter", "metric_file", "labels_file", "block"}
+    | {"truth_file", "metric_file", "labels_file", "block"}
 )
 """Options that read or write files of the server, or follow a stream: never by HTTP."""
 

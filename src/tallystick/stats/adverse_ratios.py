@@ -8,17 +8,25 @@ class c.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.results import Interval, Unknown
-from tallystick.stats.adverse_binary import PSEUDO, effective_labels, fill_unlabelled
+from tallystick.stats.adverse_binary import (
+    PSEUDO,
+    Population,
+    check_population,
+    effective_labels,
+    fill_unlabelled,
+)
 from tallystick.stats.bets import crossing
 from tallystick.stats.exact_tails import one_per, open_unit
 from tallystick.stats.intervals import Floats, Vector, as_counts
+from tallystick.stats.pairs import accuracy_intervals
 
 METHOD = "four-cell adverse likelihood"
 
@@ -34,12 +42,20 @@ class RatioEstimate:
     interval
         Its interval.
     worth
-        How many labels alone would give an interval as narrow.
+        How many labels alone would give an interval as narrow; NaN if it was not asked for.
+    hits
+        How many rows are of the class, as estimated.
     """
 
     estimate: float | Unknown
     interval: Interval
-    worth: float
+    worth: float = math.nan
+    hits: float = math.nan
+
+    @property
+    def number(self) -> float:
+        """The estimate, NaN where there is none."""
+        return math.nan if isinstance(self.estimate, Unknown) else self.estimate
 
     def __str__(self) -> str:
         number = self.estimate if isinstance(self.estimate, Unknown) else f"{self.estimate:.4f}"
@@ -50,12 +66,39 @@ Ratio: TypeAlias = Literal["recall", "f1"]
 
 PREDICTED = np.array([True, True, False, False])
 """Which of the four cells have h = c."""
+UNLABELLED = Unknown("no label is of this class")
 
 
 def adverse_ratio(
     sizes: Vector, labelled: Vector, hits: Vector, *, measure: Ratio, alpha: float = 0.05
 ) -> RatioEstimate:
-    r"""Estimate a classifier's recall or F1 for class c on these rows, from few labels.
+    """Estimate one recall or F1 as :func:`adverse_ratios` does, with what its labels are worth.
+
+    Its worth compares with the same interval without the consensus, which still knows h on every
+    row.
+
+    Examples
+    --------
+    >>> cells = [200, 100, 60, 640], [20, 10, 6, 64], [18, 5, 3, 2]
+    >>> print(adverse_ratio(*cells, measure="recall"))
+    0.8214 [0.698, 0.917] (95%, approximate)
+    >>> print(adverse_ratio(*cells, measure="f1"))
+    0.7931 [0.679, 0.877] (95%, approximate)
+    """
+    n, k, x = _checked(sizes, labelled, hits)
+    (found,) = adverse_ratios(n, k, x, measure=measure, alpha=alpha)
+    # Without the consensus there is one cell with h = c and one without.
+    n, k, x = (part.reshape(1, 2, 2).sum(axis=2) for part in (n, k, x))
+    _, low, high, _ = _finished(n, k, x, PREDICTED[::2], measure, alpha)
+    width = found.interval.width
+    ratio = float(high[0] - low[0]) / width if width > 0 else 1.0
+    return replace(found, worth=float(k.sum()) * ratio**2)
+
+
+def adverse_ratios(
+    sizes: Vector, labelled: Vector, hits: Vector, *, measure: Ratio, alpha: float = 0.05
+) -> list[RatioEstimate]:
+    r"""Estimate recalls or F1 for classes c on these rows, from few labels; one per row of counts.
 
     Recall and F1 are ratios :math:`\theta = \sum_s W_s A_s p_s / (\sum_s W_s p_s + C)`, :math:`p_s`
     being the share of class c in cell s; for recall A = 1 where h = c, otherwise 0, and C = 0;
@@ -87,91 +130,124 @@ def adverse_ratio(
 
     Returns
     -------
-    RatioEstimate
-        Without an estimate, and with [0, 1], if no label is of class c. Its worth compares with the
-        same interval without the consensus, which still knows h on every row.
+    list[RatioEstimate]
+        Without an estimate, and with [0, 1], where no label is of class c.
+    """
+    open_unit(alpha=alpha)
+    n, k, x = _checked(sizes, labelled, hits)
+    estimate, low, high, found = _finished(n, k, x, PREDICTED, measure, alpha)
+    return [
+        RatioEstimate(
+            estimate=UNLABELLED if math.isnan(number) else number,
+            interval=Interval(least, most, 1 - alpha, "approximate", None, METHOD),
+            hits=all_hits,
+        )
+        for number, least, most, all_hits in np.stack([estimate, low, high, found], axis=1).tolist()
+    ]
+
+
+def recalls(
+    sizes: Vector,
+    labelled: Vector,
+    hits: Vector,
+    *,
+    alpha: float = 0.05,
+    population: Population = "these",
+) -> list[RatioEstimate]:
+    """Estimate which share of a class is found, one per row of counts.
+
+    Of these rows by :func:`adverse_ratios`. Of new rows by the labelled ones of the class alone,
+    each of which is found or not: the rule of few labels where everything is labelled.
 
     Examples
     --------
     >>> cells = [200, 100, 60, 640], [20, 10, 6, 64], [18, 5, 3, 2]
-    >>> print(adverse_ratio(*cells, measure="recall"))
-    0.8214 [0.698, 0.917] (95%, approximate)
-    >>> print(adverse_ratio(*cells, measure="f1"))
-    0.7931 [0.679, 0.877] (95%, approximate)
+    >>> print(*recalls(*cells), *recalls(*cells, population="new"))
+    0.8214 [0.698, 0.917] (95%, approximate) 0.8214 [0.643, 0.929] (95%, approximate)
     """
-    open_unit(alpha=alpha)
+    if check_population(population) == "these":
+        return adverse_ratios(sizes, labelled, hits, measure="recall", alpha=alpha)
+    _, _, x = _checked(sizes, labelled, hits)
+    found, every = x[:, PREDICTED].sum(axis=1), x.sum(axis=1)
+    ends = accuracy_intervals(found, np.maximum(every, 1.0), alpha=alpha)
+    nothing = RatioEstimate(estimate=UNLABELLED, interval=replace(ends[0], low=0.0, high=1.0))
+    return [
+        RatioEstimate(estimate=float(right / of), interval=interval, hits=float(of))
+        if of
+        else nothing
+        for right, of, interval in zip(found, every, ends, strict=True)
+    ]
+
+
+def _checked(sizes: Vector, labelled: Vector, hits: Vector) -> tuple[Floats, Floats, Floats]:
     x, k = as_counts(hits, labelled, names=("hits", "labelled"))
     k, n = as_counts(k, sizes, names=("labelled", "sizes"))
-    one_per("cell", 4, sizes=n, hits=x)
-    estimate, low, high = _finished((n, k, x), PREDICTED, measure, alpha)
-    # Without the consensus there is one cell with h = c and one without.
-    alone = tuple(part.reshape(2, 2).sum(axis=1) for part in (n, k, x))
-    _, low_alone, high_alone = _finished(alone, PREDICTED[::2], measure, alpha)
-    ratio = (high_alone - low_alone) / (high - low) if high > low else 1.0
-    return RatioEstimate(
-        estimate=Unknown("no label is of this class") if estimate is None else estimate,
-        interval=Interval(low, high, 1 - alpha, "approximate", None, METHOD),
-        worth=float(k.sum()) * ratio**2,
-    )
+    n, k, x = np.atleast_2d(n, k, x)
+    one_per("cell", 4, sizes=n[0], hits=x[0])
+    return n, k, x
 
 
 def _finished(
-    counts: tuple[Floats, ...], on: NDArray[np.bool_], measure: Ratio, alpha: float
-) -> tuple[float | None, float, float]:
-    """Return the estimate, if there is one, and both ends, widened and clipped."""
+    n: Floats, k: Floats, x: Floats, on: NDArray[np.bool_], measure: Ratio, alpha: float
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the estimates, NaN where there are none, both ends, widened and clipped, and about how
+    many rows are of the class.
+    """
     from scipy.special import ndtri
 
-    n, k, x = counts
+    rows = n.sum(axis=1)
     factor = np.where(on, 2.0 if measure == "f1" else 1.0, 0.0)
-    weights = n / max(n.sum(), 1.0)
-    constant = float(weights[on].sum()) if measure == "f1" else 0.0
-    if n[on].sum() == 0:  # nothing is predicted to be of the class, so nothing is found
-        return 0.0, 0.0, 0.0
-    if n[~on].sum() == 0 and measure == "recall":  # everything is
-        return 1.0, 1.0, 1.0
-
+    weights = n / np.maximum(rows, 1.0)[:, None]
+    constant = weights[:, on].sum(axis=1) * (measure == "f1")
     share = np.divide(x, k, out=np.zeros_like(x), where=k > 0)
-    filled = fill_unlabelled(n[None], share[None], k[None])[0]
-    scale = float(np.nansum(weights * filled) + constant)
-    if k.sum() == 0 or scale <= 0:
-        return None, 0.0, 1.0
-    estimate = float((weights * factor * filled).sum() / scale)
-    if k.sum() == n.sum():  # every row is labelled: the number itself
-        return estimate, estimate, estimate
+    filled = np.nan_to_num(fill_unlabelled(n, share, k))
+    scale = (weights * filled).sum(axis=1) + constant
+    known = (k.sum(axis=1) > 0) & (scale > 0)
+    estimate = (weights * factor * filled).sum(axis=1) / np.where(known, scale, 1.0)
 
     # Labels "c" go where they hurt: outside h = c for the lower end, inside for the upper (AL15).
-    used, star = n > 0, effective_labels(n, k, k == n)
-    adverse, bar = PSEUDO * np.sqrt(weights), float(ndtri(1 - alpha / 2)) ** 2
-    low, high = (
-        ratio_end(
-            weights[used],
-            factor[used],
-            (star * share + adverse * at)[used],
-            (star + adverse)[used],
-            constant,
-            bar,
-            upper,
-        )
-        for at, upper in ((~on, False), (on, True))
+    star, adverse = effective_labels(n, k, k == n), PSEUDO * np.sqrt(weights)
+    ends = ratio_ends(
+        np.concatenate([weights, weights]),
+        factor,
+        np.concatenate([star * share + adverse * at for at in (~on, on)]),
+        np.concatenate([star + adverse] * 2),
+        np.tile(constant, 2),
+        float(ndtri(1 - alpha / 2)) ** 2,
+        np.repeat([False, True], len(n)),
     )
-    if 2 * k.sum() > n.sum():
-        gross = 0.5 * np.abs(factor[used] - estimate).max() / (n.sum() * scale)  # (AL16)
-        low, high = low - gross, high + gross
+    gross = np.max(np.abs(factor - estimate[:, None]) * (n > 0), axis=1)
+    gross *= 0.5 * (2 * k.sum(axis=1) > rows) / np.maximum(rows * scale, 1e-300)  # (AL16)
+    low, high = ends[: len(n)] - gross, ends[len(n) :] + gross
 
     # What logic allows: the unlabelled rows inside and outside h = c may be of the class, or not.
-    found, missed, left = x[on].sum(), x[~on].sum(), n - k
-    rows = n[on].sum() if measure == "f1" else 0.0
-    below, above = rows + found + missed + left[~on].sum(), rows + found + left[on].sum() + missed
-    least = factor.max() * found / below if below > 0 else 0.0
-    most = factor.max() * (found + left[on].sum()) / above if above > 0 else 1.0
-    low, high, estimate = (float(np.clip(part, least, most)) for part in (low, high, estimate))
-    return estimate, min(low, estimate), max(high, estimate)
+    found, missed, left = x[:, on].sum(axis=1), x[:, ~on].sum(axis=1), n - k
+    inside, outside = left[:, on].sum(axis=1), left[:, ~on].sum(axis=1)
+    base = n[:, on].sum(axis=1) * (measure == "f1") + found + missed
+    ways = ((found, base + outside, 0.0), (found + inside, base + inside, 1.0))
+    least, most = (
+        np.where(below > 0, factor.max() * top / np.where(below > 0, below, 1.0), none)
+        for top, below, none in ways
+    )
+    complete = left.sum(axis=1) == 0  # every row is labelled: the number itself
+    low, high, estimate = (np.clip(part, least, most) for part in (low, high, estimate))
+    low, high = (
+        np.where(known, np.where(complete, estimate, end), none)
+        for end, none in ((np.minimum(low, estimate), 0.0), (np.maximum(high, estimate), 1.0))
+    )
+    estimate = np.where(known, estimate, np.nan)
+
+    # Nothing is predicted to be of the class, so nothing is found; or everything is.
+    never, always = ((n[:, side].sum(axis=1) == 0) & (rows > 0) for side in (on, ~on))
+    for where, number in ((always & (measure == "recall"), 1.0), (never, 0.0)):
+        estimate, low, high = (np.where(where, number, part) for part in (estimate, low, high))
+    return estimate, low, high, (n * filled).sum(axis=1)
 
 
 # Ends of a ratio of two sums over cells: recall and F1.
 
 
-RATIO_ENDS_LOWEST, RATIO_ENDS_HIGHEST = -10.0, 25.0
+LOWEST, HIGHEST = -10.0, 25.0
 """Where ln |μ| is looked for."""
 
 
@@ -190,59 +266,61 @@ def rates(tilt: Floats, seen: Floats, size: Floats) -> tuple[Floats, Floats]:
     return np.nan_to_num(p), root
 
 
-def ratio_end(
+def ratio_ends(
     weight: Floats,
     factor: Floats,
     seen: Floats,
     size: Floats,
-    constant: float,
+    constant: Floats,
     bar: float,
-    upper: bool,
-) -> float:
-    r"""Return the ratio θ, on one side of its estimate, at which the statistic (AL15) is the bar.
+    upper: NDArray[np.bool_],
+) -> Floats:
+    r"""Return for each row the ratio θ, on one side of its estimate, at which the statistic (AL15)
+    is the bar.
 
     The statistic D falls towards the estimate, with slope
     :math:`dD/dθ = -2 μ (\sum_s W_s p_s + C)`: the multiplier μ is what the constraint costs.
     """
-    top = float((weight * factor * seen / size).sum())
-    below = constant + float((weight * seen / size).sum())
-    if below <= 0.0:  # no label of the class, not even an adverse one: nothing is refuted
-        return 1.0 if upper else 0.0
-    sign, missed, last = (-1.0 if upper else 1.0), size - seen, [0.0]
+    # A cell without rows weighs nothing; one half there keeps its rate and its likelihood as they
+    # are.
+    seen, size = np.where(size > 0, seen, 0.5), np.where(size > 0, size, 1.0)
+    missed, sign = size - seen, np.where(upper, -1.0, 1.0)
+    below = constant + (weight * seen / size).sum(axis=1)
+    possible = below > 0.0  # otherwise no label of the class, not even an adverse one
+    inside = (weight * factor * seen / size).sum(axis=1) / np.where(possible, below, 1.0)
+    outside = np.where(upper, 1.0, 0.0)
+    last = [np.zeros(len(weight))]
 
-    def lost(theta: float) -> tuple[float, float]:
-        """Return 2(ℓ(p̃) - ℓ(p(μ))) at the ratio θ, and how fast it changes."""
-        omega = weight * (factor - theta)
+    def lost(theta: Floats) -> tuple[Floats, Floats]:
+        """Return 2(ℓ(p̃) - ℓ(p(μ))) at the ratios θ, and how fast it changes."""
+        omega = weight * (factor - theta[:, None])
 
         # μ solves Σ ω p(μ) = θ C. At μ = 0 the sum is on the far side of θ C.
         def excess(t: Floats) -> tuple[Floats, Floats]:
-            tilt = sign * np.exp(t) * omega
+            tilt = (sign * np.exp(t))[:, None] * omega
             p, root = rates(tilt, seen, size)
-            slope = (sign * omega * tilt * p * (1.0 - p) / root).sum()
-            return np.array([sign * (theta * constant - (omega * p).sum())]), np.array([slope])
+            slope = (sign[:, None] * omega * tilt * p * (1.0 - p) / root).sum(axis=1)
+            return sign * (theta * constant - (omega * p).sum(axis=1)), slope
 
-        last[0] = float(crossing(excess, np.array(last), RATIO_ENDS_LOWEST, RATIO_ENDS_HIGHEST)[0])
+        last[0] = crossing(excess, last[0], LOWEST, HIGHEST)
         mu = sign * np.exp(last[0])
-        p, _ = rates(mu * omega, seen, size)
+        p, _ = rates(mu[:, None] * omega, seen, size)
         # A rate of 0 or 1 with labels against it has likelihood 0.
         with np.errstate(divide="ignore", invalid="ignore"):
             parts = np.where(seen > 0.0, seen * np.log(seen / size / p), 0.0)
             parts += np.where(missed > 0.0, missed * np.log(missed / size / (1.0 - p)), 0.0)
-        return 2.0 * float(parts.sum()), -2.0 * mu * (float((weight * p).sum()) + constant)
+        return 2.0 * parts.sum(axis=1), -2.0 * mu * ((weight * p).sum(axis=1) + constant)
 
     # Far from the estimate the statistic is large; between there and the estimate it crosses.
-    inside, outside = top / below, 1.0 if upper else 0.0
-
     def rising(at: Floats) -> tuple[Floats, Floats]:
         width = outside - inside
-        statistic, slope = lost(inside + float(at[0]) * width)
-        root = np.sqrt(max(statistic, 0.0))  # nearly a straight line
-        return np.array([root - np.sqrt(bar)]), np.array([slope * width / (2.0 * root)])
+        statistic, slope = lost(inside + at * width)
+        root = np.sqrt(np.maximum(statistic, 0.0))  # nearly a straight line
+        return root - np.sqrt(bar), slope * width / (2.0 * root)
 
-    if inside == outside:
-        return outside
-    at = crossing(rising, np.array([0.5]), 0.0, 1.0)
-    return inside + float(at[0]) * (outside - inside)
+    at = crossing(rising, np.full(len(weight), 0.5), 0.0, 1.0)
+    there = possible & (inside != outside)
+    return np.where(there, inside + at * (outside - inside), np.where(possible, outside, upper))
 
 
 # The AUC of a score, from few labels: a test-based interval that cannot collapse.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import sqrt
 
 import numpy as np
@@ -119,9 +119,7 @@ def open_unit(**values: npt.ArrayLike) -> None:
     Traceback (most recent call last):
     tallystick.errors.InputError: alpha must be in (0, 1), got 1.5
     """
-    for name, value in values.items():
-        array = np.asarray(value, dtype=float)
-        _require(bool(np.all((array > 0) & (array < 1))), name, value, "in (0, 1)")
+    _require(values, lambda x: (x > 0) & (x < 1), "in (0, 1)")
 
 
 def closed_unit(**values: npt.ArrayLike) -> None:
@@ -129,9 +127,7 @@ def closed_unit(**values: npt.ArrayLike) -> None:
 
     >>> closed_unit(rate=1.0)
     """
-    for name, value in values.items():
-        array = np.asarray(value, dtype=float)
-        _require(bool(np.all((array >= 0) & (array <= 1))), name, value, "in [0, 1]")
+    _require(values, lambda x: (x >= 0) & (x <= 1), "in [0, 1]")
 
 
 def positive(**values: npt.ArrayLike) -> None:
@@ -141,9 +137,7 @@ def positive(**values: npt.ArrayLike) -> None:
     Traceback (most recent call last):
     tallystick.errors.InputError: width must be above 0 and finite, got 0
     """
-    for name, value in values.items():
-        array = np.asarray(value, dtype=float)
-        _require(bool(np.all((array > 0) & np.isfinite(array))), name, value, "above 0 and finite")
+    _require(values, lambda x: (x > 0) & np.isfinite(x), "above 0 and finite")
 
 
 def at_least(least: float, **values: npt.ArrayLike) -> None:
@@ -151,14 +145,7 @@ def at_least(least: float, **values: npt.ArrayLike) -> None:
 
     >>> at_least(0, items=3)
     """
-    for name, value in values.items():
-        array = np.asarray(value, dtype=float)
-        _require(
-            bool(np.all((array >= least) & np.isfinite(array))),
-            name,
-            value,
-            f"at least {least:g} and finite",
-        )
+    _require(values, lambda x: (x >= least) & np.isfinite(x), f"at least {least:g} and finite")
 
 
 def whole(least: int, **values: npt.ArrayLike) -> None:
@@ -168,10 +155,11 @@ def whole(least: int, **values: npt.ArrayLike) -> None:
     Traceback (most recent call last):
     tallystick.errors.InputError: items must be a whole number of at least 1, got 2.5
     """
-    for name, value in values.items():
-        array = np.asarray(value, dtype=float)
-        fits = np.isfinite(array) & (array >= least) & (array == np.floor(array))
-        _require(bool(np.all(fits)), name, value, f"a whole number of at least {least}")
+
+    def fits(x: Floats) -> npt.NDArray[np.bool_]:
+        return np.asarray(np.isfinite(x) & (x >= least) & (x == np.floor(x)))
+
+    _require(values, fits, f"a whole number of at least {least}")
 
 
 def one_per(what: str, size: int, **values: npt.ArrayLike) -> None:
@@ -188,6 +176,11 @@ def one_per(what: str, size: int, **values: npt.ArrayLike) -> None:
             )
 
 
-def _require(fits: bool, name: str, value: npt.ArrayLike, wanted: str) -> None:
-    if not fits:
-        raise InputError(f"{name} must be {wanted}, got {value!r}")
+def _require(
+    values: Mapping[str, npt.ArrayLike],
+    fits: Callable[[Floats], npt.NDArray[np.bool_]],
+    wanted: str,
+) -> None:
+    for name, value in values.items():
+        if not fits(np.asarray(value, dtype=float)).all():
+            raise InputError(f"{name} must be {wanted}, got {value!r}")

@@ -125,8 +125,7 @@ def calibrate(
     seen = k > 0  # patterns without a label say nothing about b
     fits = []
     for features, mean, sd in _designs(given, votes):
-        b = _mode(features[seen], right[seen], k[seen], mean, sd)
-        evidence = _evidence(features[seen], right[seen], k[seen], b, mean, sd)
+        b, evidence = _mode(features[seen], right[seen], k[seen], mean, sd)
         fits.append((evidence, b, _sigmoid(features @ b)))
     best = max(fits, key=lambda one: one[0])
     weight = np.exp([one[0] - best[0] for one in fits])
@@ -210,11 +209,19 @@ def _designs(
     """Yield the features with the prior means and deviations of their coefficients: those of (U8),
     or with votes those of (U11) for each spread.
     """
-    features, mean, sd = _design(given)
+    rows, n_labels = np.arange(len(given.consensus)), given.support.shape[1]
+    level, share = (
+        _logit(np.clip(table[rows, given.consensus], _CLIP, 1 - _CLIP))
+        for table in (given.support, given.share)
+    )
+    dummies = given.consensus[:, None] == np.arange(n_labels)  # all of them: the prior identifies b
+    features = np.column_stack((np.ones(rows.size), level, share, dummies))
+    mean = np.array([0, 0.7, 0, *[0.0] * n_labels])
+    sd = np.array([1.5, 0.5, 0.5, *[1.0] * n_labels])
     if votes is None:
         yield features, mean, sd
         return
-    codes, n_labels = np.asarray(votes), given.support.shape[1]
+    codes = np.asarray(votes)
     # A tie or a refusal is for no label, so it is neither for the consensus nor against it.
     side = np.where(codes == given.consensus[:, None], 1.0, -1.0)
     side[(codes < 0) | (codes >= n_labels)] = 0.0  # (U11)
@@ -223,24 +230,14 @@ def _designs(
         yield features, np.append(mean, np.zeros(judges)), np.append(sd, np.full(judges, spread))
 
 
-def _design(given: Support) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the features of (U8) and the prior means and deviations of their coefficients."""
-    rows, n_labels = np.arange(len(given.consensus)), given.support.shape[1]
-    level = np.clip(given.support[rows, given.consensus], _CLIP, 1 - _CLIP)
-    share = np.clip(given.share[rows, given.consensus], _CLIP, 1 - _CLIP)
-    dummies = given.consensus[:, None] == np.arange(n_labels)  # all of them: the prior identifies b
-    features = np.column_stack((np.ones(rows.size), _logit(level), _logit(share), dummies))
-    mean = np.array([0, 0.7, 0, *[0.0] * n_labels])
-    deviation = np.array([1.5, 0.5, 0.5, *[1.0] * n_labels])
-    return features, mean, deviation
-
-
 def _mode(
     x: FloatArray, right: FloatArray, k: FloatArray, mean: FloatArray, sd: FloatArray
-) -> FloatArray:
-    """Return the mode of b by Newton's method, halving any step that lowers the objective.
+) -> tuple[FloatArray, float]:
+    """Return the mode of b, by Newton's method, and the log of the integrated likelihood by
+    Laplace's, up to a constant.
 
-    The objective is concave, but plain Newton overshoots where the clipped logits are large.
+    The objective is concave, but plain Newton overshoots where the clipped logits are large, so a
+    step that lowers it is halved.
     """
 
     def objective(b: FloatArray) -> float:
@@ -252,9 +249,9 @@ def _mode(
     for _ in range(_STEPS):
         p = _sigmoid(x @ b)
         gradient = x.T @ (right - k * p) - (b - mean) / sd**2
-        if np.abs(gradient).max() < _GRADIENT:
-            return b
         curvature = (x * (k * p * (1 - p))[:, None]).T @ x + np.diag(1 / sd**2)
+        if np.abs(gradient).max() < _GRADIENT:
+            return b, here - float(np.log(sd).sum() + 0.5 * np.linalg.slogdet(curvature)[1])
         step = np.linalg.solve(curvature, gradient)
 
         # At the very top rounding hides the last gain, so a step may lose that much.
@@ -264,22 +261,6 @@ def _mode(
         b = b + step
         here = objective(b)
     raise ConvergenceError(f"the calibrator did not reach a gradient below {_GRADIENT:g}")
-
-
-def _evidence(
-    x: FloatArray,
-    right: FloatArray,
-    k: FloatArray,
-    b: FloatArray,
-    mean: FloatArray,
-    sd: FloatArray,
-) -> float:
-    """Return the log of the integrated likelihood by Laplace's method, up to a constant."""
-    z = x @ b
-    p = _sigmoid(z)
-    top = right @ z - k @ np.logaddexp(0, z) - 0.5 * (((b - mean) / sd) ** 2).sum()
-    curvature = (x * (k * p * (1 - p))[:, None]).T @ x + np.diag(1 / sd**2)
-    return float(top - np.log(sd).sum() - 0.5 * np.linalg.slogdet(curvature)[1])
 
 
 def _spread_rest(given: Support, p: FloatArray) -> FloatArray:

@@ -135,7 +135,7 @@ def misfit(
     seen = _both(fit, covotes)
     if not np.isfinite(seen).any():
         raise NotIdentifiable("no pair of judges shares enough items: collect more common votes")
-    replica, options = Replica.of(fit), replace(fit.options, strict=False, max_iterations=_STEPS)
+    replica, options = Replica.of(fit), replace(fit.options, max_iterations=_STEPS)
     if tolerance is not None:
         options = replace(options, tolerance=tolerance)
     n = _REFITS if fit.votes.n_judges <= CROWD else _CROWD_REFITS

@@ -26,7 +26,7 @@ It fails where items were built to fool judges.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -34,7 +34,6 @@ import numpy.typing as npt
 
 from tallystick.results import Unknown
 from tallystick.stats.latent_model import (
-    Expectation,
     FloatArray,
     IntArray,
     LatentFit,
@@ -43,7 +42,6 @@ from tallystick.stats.latent_model import (
     Problem,
     Votes,
     as_votes,
-    class_scores,
     climb,
     fit_plain,
     frequencies,
@@ -355,17 +353,11 @@ class UnreadableFit:
         for start in range(0, len(rows), _BLOCK):
             part = slice(start, start + _BLOCK)
             one_hot = OneHot.of(rows[part], votes.n_votes)
-            scores = class_scores(table, one_hot)
-            if share > 0:
-                noise = one_hot.score(logs)[0] + np.log(share)
-                scores = scores + np.log(1 - share)
-                top = np.maximum(scores.max(axis=0), noise)
-                background = np.exp(noise - top)
-            else:
-                top, background = scores.max(axis=0), np.zeros(scores.shape[1])
-            q = np.exp(scores - top)
-            total = q.sum(axis=0) + background
-            out[part] = ((q + background * balance[:, None]) / total).T  # (U1), (U3)
+            noise = one_hot.score(logs)[0] if share > 0 else None
+            nothing = np.zeros((1, 1))
+            problem = Problem(one_hot, np.ones(len(rows[part])), nothing, nothing, noise, share)
+            q = problem.expect(table).responsibility
+            out[part] = (q + (1 - q.sum(axis=0)) * balance[:, None]).T  # (U1), (U3)
         return out
 
     def _balance(self, share: float) -> FloatArray:
@@ -430,8 +422,7 @@ def fit_unreadable(
     posterior = [plain.posterior]
     likelihood = [plain.log_likelihood]
     for share in SHARES[1:]:
-        problem = _Blurred(base.one_hot, base.weights, base.prior, base.fixed, noise, share)
-        run = climb(problem, table, options)
+        run = climb(replace(base, noise=noise, share=share), table, options)
         table = run.table
         q = run.expectation.responsibility
         r = 1 - q.sum(axis=0)
@@ -450,29 +441,6 @@ def fit_unreadable(
         models=tuple(models),
         plain=plain,
     )
-
-
-@dataclass(frozen=True, eq=False)
-class _Blurred(Problem):
-    """The EM problem with a background: the M step is that of Dawid-Skene, the E step is (U1)."""
-
-    noise: FloatArray
-    share: float
-
-    def expect(self, table: FloatArray) -> Expectation:
-        """Return the E step (U1): responsibilities sum to the chance that the item is readable."""
-        scores = class_scores(table, self.one_hot)
-        # In place: with a hundred labels a new array of this size costs more than its arithmetic.
-        scores += np.log(1 - self.share)
-        background = self.noise + np.log(self.share)
-        top = np.maximum(scores.max(axis=0), background)
-        scores -= top
-        np.exp(scores, out=scores)
-        total = scores.sum(axis=0) + np.exp(background - top)
-        scores /= total
-        likelihood = float((self.weights * (top + np.log(total))).sum())
-        penalty = float((self.prior * np.log(np.maximum(table, 1e-300))).sum())
-        return Expectation(scores, likelihood, likelihood + penalty)
 
 
 # Without labels, per item: a support for each label, which is not a probability.

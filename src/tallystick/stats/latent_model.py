@@ -11,14 +11,14 @@ and a missing vote says nothing about the class.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.errors import ConvergenceError, InputError, NotIdentifiable
+from tallystick.errors import InputError, NotIdentifiable
 from tallystick.stats.exact_tails import at_least, one_per, positive, whole
 
 if TYPE_CHECKING:
@@ -212,10 +212,7 @@ class LatentOptions:
     tolerance
         EM stops when a plain step moves no probability by more than this.
     max_iterations
-        EM steps allowed.
-    strict
-        Raise ConvergenceError when EM did not converge; if False, say so in
-        ``LatentFit.converged``.
+        EM steps allowed; a fit that stops there is kept, and ``LatentFit.converged`` says so.
     """
 
     balance: npt.ArrayLike | None = None
@@ -224,7 +221,6 @@ class LatentOptions:
     branch: Literal["better-than-chance", "as-started"] = "better-than-chance"
     tolerance: float = 1e-8
     max_iterations: int = 10_000
-    strict: bool = True
 
 
 # Votes as arrays: the checked input of the latent-class model, and its one-hot operator.
@@ -405,13 +401,6 @@ def as_votes(
 # :math:`\sum a \log C`.
 
 
-_PATIENCE = 100
-"""Steps that EM takes before it is taken to be on a ridge; most climbs are over by then."""
-
-_MOST_CROSSING = 2_000
-"""E steps that crossing a ridge may take."""
-
-
 @dataclass(frozen=True, eq=False)
 class Expectation:
     """The E step at one point: responsibilities (classes x patterns), log likelihood, objective."""
@@ -423,12 +412,17 @@ class Expectation:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """All that EM needs, prepared once for every start."""
+    """All that EM needs, prepared once for every start.
+
+    With a *share* of unreadable items, *noise* is the log probability of each pattern on them.
+    """
 
     one_hot: OneHot
     weights: FloatArray
     prior: FloatArray
     fixed: FloatArray
+    noise: FloatArray | None = None
+    share: float = 0.0
 
     @classmethod
     def of(cls, votes: Votes, n_classes: int, options: LatentOptions) -> Problem:
@@ -446,12 +440,20 @@ class Problem:
         return np.isfinite(self.fixed)
 
     def expect(self, table: FloatArray) -> Expectation:
-        """Return the E step at *table*."""
+        """Return the E step at *table*: responsibilities sum to the chance of being readable."""
         scores = class_scores(table, self.one_hot)
-        top = scores.max(axis=0)
+        # In place: with a hundred labels a new array of this size costs more than its arithmetic.
+        if self.noise is not None:
+            scores += np.log(1 - self.share)
+            background = self.noise + np.log(self.share)
+            top = np.maximum(scores.max(axis=0), background)
+        else:
+            top = scores.max(axis=0)
         scores -= top
         np.exp(scores, out=scores)
         total = scores.sum(axis=0)
+        if self.noise is not None:
+            total += np.exp(background - top)
         scores /= total
         top += np.log(total)
         # No dot product: BLAS splits one this long over threads, which wait for one another.
@@ -508,31 +510,8 @@ def climb(problem: Problem, table: FloatArray, options: LatentOptions) -> Climb:
     plain steps, r the first and v the change between them. The extrapolated point is taken only if
     its objective is at least that of the first plain step, so that it never falls; otherwise
     the second plain step is.
-
-    A climb that is not over after 100 steps (or as many as there are parameters) is on a ridge:
-    :func:`cross_ridge` goes along it, once, and EM goes on from where that ended.
     """
-    whole = options.max_iterations
-    # The curvature is learnt in about as many steps as there are parameters: no use before that.
-    patience = max(_PATIENCE, table.size)
-    if whole <= patience:
-        return _by_steps(problem, table, options, whole)
-    first = _by_steps(problem, table, options, patience)
-    if first.converged:
-        return first
-
-    steps = first.iterations
-    far, seen = cross_ridge(
-        problem, first.table, tolerance=options.tolerance, most=min(whole - steps, _MOST_CROSSING)
-    )
-    steps += seen
-    better = problem.expect(far).objective >= first.expectation.objective
-    last = _by_steps(problem, far if better else first.table, options, max(whole - steps, 1))
-    return replace(last, iterations=steps + last.iterations)
-
-
-def _by_steps(problem: Problem, table: FloatArray, options: LatentOptions, most: int) -> Climb:
-    """Run EM from *table* for at most *most* steps, with SQUAREM."""
+    most = max(options.max_iterations, 1)
     here = problem.expect(table)
     steps = 0
     while steps < most:
@@ -589,94 +568,6 @@ def _fixed(votes: Votes, n_classes: int, options: LatentOptions) -> FloatArray:
         first = 1 + votes.one_hot.start[j]
         fixed[:, first : first + votes.n_votes[j]] = pack(alone)[:, 1:]
     return fixed
-
-
-# Quasi-Newton steps for the ridges on which EM crawls.
-#
-# Where the votes say little (coins, near-copies), the objective is almost flat along some
-# direction
-# and EM, even accelerated, takes thousands of steps there. In softmax coordinates the gradient
-# costs
-# no more than one EM step: with expected counts and pseudo-counts :math:`N_{jyv}` and their row
-# sums
-# :math:`N_{jy\cdot}`,
-#
-# .. math:: \partial\,\text{objective} / \partial \eta_{jyv} = N_{jyv} - N_{jy\cdot}\,C_{jyv}
-# \tag{L7}
-#
-# and likewise for the class balance. L-BFGS remembers the curvature along the ridge and crosses it
-# in some fifty steps. It never ends below its start. EM goes on from there and decides what has
-# converged.
-
-
-_MEMORY = 20
-"""Past steps from which the curvature is made."""
-
-_EXPONENTS = (-690.0, 300.0)
-"""Logs beyond these would be 0 or infinite once exponentiated."""
-
-
-def cross_ridge(
-    problem: Problem, table: FloatArray, *, tolerance: float, most: int
-) -> tuple[FloatArray, int]:
-    """Return a table with no lower objective than *table*, and how many E steps it took.
-
-    Parameters
-    ----------
-    problem
-        The votes, as EM sees them.
-    table
-        Classes x (1 + all votes): where to start.
-    tolerance
-        Of EM, in probabilities. The gradient per item must fall to a hundredth of it.
-    most
-        E steps allowed.
-
-    Examples
-    --------
-    Votes of three coins; EM alone takes hundreds of steps:
-
-    >>> import itertools
-    >>> codes = list(itertools.product([0, 1], repeat=3))
-    >>> counts = [509, 493, 515, 499, 489, 497, 493, 505]
-    >>> fit(codes, counts, n_classes=2, options=LatentOptions(confusion_prior=1)).iterations < 250
-    True
-    """
-    from scipy.optimize import minimize
-
-    scale = max(float(problem.weights.sum()), 1.0)
-    seen = 0
-
-    def probabilities(eta: FloatArray) -> FloatArray:
-        return problem.normalise(np.exp(np.clip(eta.reshape(table.shape), *_EXPONENTS)))
-
-    def loss(eta: FloatArray) -> tuple[float, FloatArray]:
-        nonlocal seen
-        seen += 1
-        here = probabilities(eta)
-        found = problem.expect(here)
-        counts = problem.counts(found.responsibility) + problem.prior
-        slope = np.empty_like(counts)
-        slope[:, 0] = counts[:, 0] - counts[:, 0].sum() * here[:, 0]  # (L7)
-        slope[:, 1:] = counts[:, 1:] - problem.one_hot.total(counts[:, 1:]) * here[:, 1:]
-        slope[problem.known] = 0.0
-        return -found.objective / scale, -slope.ravel() / scale
-
-    start = np.log(np.maximum(table, np.exp(_EXPONENTS[0])))
-    found = minimize(
-        loss,
-        start.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        options={
-            "maxcor": _MEMORY,
-            "maxfun": most,
-            "maxiter": most,
-            "ftol": 0.0,
-            "gtol": 0.01 * tolerance,
-        },
-    )
-    return probabilities(found.x), seen
 
 
 # The fit: starts, EM, branch, and what was reached.
@@ -792,8 +683,6 @@ def fit(
         Fewer than three judges with two different votes, and neither a known confusion matrix nor a
         prior to stand in: infinitely many models fit such votes equally well. Or votes
         that the known confusion matrices call impossible.
-    ConvergenceError
-        The tolerance was not reached in ``max_iterations`` (unless ``strict`` is False).
 
     Notes
     -----
@@ -823,12 +712,6 @@ def fit_votes(votes: Votes, n_classes: int, options: LatentOptions) -> LatentFit
     problem = Problem.of(votes, n_classes, options)
     start = problem.maximise(majority_share(votes, n_classes))
     best = _named(problem, climb(problem, start, options), votes, options)
-    if options.strict and not best.converged:
-        raise ConvergenceError(
-            f"EM did not reach tolerance {options.tolerance:g} in {best.iterations} steps: raise"
-            " max_iterations, loosen tolerance, add a confusion_prior, or pass strict=False and"
-            " read converged"
-        )
     _refuse_contradictions(problem, best)
     return LatentFit.of(problem, best, votes, options)
 
@@ -898,7 +781,6 @@ def fit_plain(
         branch="as-started",
         tolerance=tolerance,
         max_iterations=max_iterations,
-        strict=False,
     )
     return fit_votes(votes, n_labels, options)
 

@@ -28,9 +28,6 @@ from tallystick.stats.exact_tails import at_least, closed_unit, open_unit, whole
 
 CELLS = 4_000_000
 """Pairs times draws that are in memory at once: 16 MB."""
-WIDE = 1000
-"""Models from which the root of a covariance is Cholesky's, whose work grows with the rank: there
-are fewer items."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -252,19 +249,9 @@ def _of_differences(
 
 
 def _root(covariance: BinomialFloats) -> BinomialFloats:
-    """Return R with R Rᵀ = C; by eigenvectors or by Cholesky with pivots, since equal models make C
-    singular.
-    """
-    symmetric = (covariance + covariance.T) / 2
-    if len(symmetric) < WIDE:
-        values, vectors = np.linalg.eigh(symmetric)
-        return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-    from scipy.linalg.lapack import dpstrf
-
-    lower, pivots, rank, _ = dpstrf(symmetric, lower=1)
-    root = np.zeros((len(symmetric), rank))
-    root[pivots - 1] = np.tril(lower)[:, :rank]
-    return root
+    """Return R with R Rᵀ = C; by eigenvectors, since equal models make C singular."""
+    values, vectors = np.linalg.eigh((covariance + covariance.T) / 2)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def _inverse_root(variance: BinomialFloats) -> BinomialFloats:
@@ -299,18 +286,10 @@ def holm(p: npt.ArrayLike) -> Floats:
     >>> holm([0.01, 0.02, 0.03, 0.4]).tolist()
     [0.04, 0.06, 0.06, 0.4]
     """
-    values = _p_values(p)
+    closed_unit(p=p)
+    values = np.asarray(p, dtype=float)
     order = np.argsort(values, axis=None, kind="stable")
     standing = np.arange(values.size, 0, -1)
-    return _put_back(np.maximum.accumulate(standing * values.ravel()[order]), order, values.shape)
-
-
-def _put_back(ordered: Floats, order: npt.NDArray[np.intp], shape: tuple[int, ...]) -> Floats:
-    out = np.empty(ordered.size)
-    out[order] = np.minimum(1.0, ordered)
-    return out.reshape(shape)
-
-
-def _p_values(p: npt.ArrayLike) -> Floats:
-    closed_unit(p=p)
-    return np.asarray(p, dtype=float)
+    out = np.empty(values.size)
+    out[order] = np.minimum(1.0, np.maximum.accumulate(standing * values.ravel()[order]))
+    return out.reshape(values.shape)

@@ -321,7 +321,7 @@ def _certain(
 
 
 def accuracy_intervals(
-    right: npt.ArrayLike, n: int, *, alpha: float, certified: bool = False
+    right: npt.ArrayLike, n: npt.ArrayLike, *, alpha: float, certified: bool = False
 ) -> Intervals:
     """Bound accuracies on new items from counts: the rule of few labels, every item labelled.
 
@@ -330,7 +330,7 @@ def accuracy_intervals(
     >>> print(accuracy_intervals([27], 30, alpha=0.05)[0])
     [0.744, 0.977] (95%, approximate)
     """
-    right = np.asarray(right, dtype=float)
+    right, n = np.asarray(right, dtype=float), np.asarray(n, dtype=float)
     if certified:
         return clopper_pearson(right, n, alpha=alpha)
     counts = np.stack([right, n - right], axis=1).ravel()

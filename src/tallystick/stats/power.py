@@ -34,32 +34,6 @@ from tallystick.stats.exact_tails import (
 from tallystick.stats.two_accuracies import LISTED, unconditional_test
 
 
-def paired_items(
-    difference: float, disagreement: float, *, alpha: float = 0.05, power: float = 0.8
-) -> int:
-    r"""Return the items that two models on the same items need, by the normal approximation to
-    McNemar's test.
-
-    .. math:: n = \bigl(z_{1-α/2} \sqrt{d} + z_{power} \sqrt{d - ε^2}\bigr)^2 / ε^2   \tag{P2}
-
-    Parameters
-    ----------
-    difference
-        The difference ε in accuracy that is to be shown.
-    disagreement
-        The share d of items on which exactly one of the two is right; at least ε.
-    alpha, power
-        Two-sided level, and the probability of success at this difference.
-
-    Examples
-    --------
-    >>> paired_items(0.02, 0.02), paired_items(0.02, 0.1), unpaired_items(0.02, 0.7)
-    (391, 1960, 8241)
-    """
-    e, d = _pair(difference, disagreement)
-    return _items_at(_z(alpha), e, d, power)
-
-
 def exact_paired_power(
     n: int,
     difference: float,
@@ -127,24 +101,6 @@ def exact_paired_items(
     return n
 
 
-def unpaired_items(
-    difference: float, mean: float, *, alpha: float = 0.05, power: float = 0.8
-) -> int:
-    r"""Return the items *for each model* when each is tried on items of its own.
-
-    With accuracies :math:`p ± ε/2` around the *mean* p:
-    :math:`n = (z_{1-α/2}\sqrt{2p(1-p)} + z_{power}\sqrt{p_1(1-p_1) + p_2(1-p_2)})^2/ε^2`.
-
-    >>> unpaired_items(0.02, 0.7)
-    8241
-    """
-    open_unit(difference=difference, mean=mean, power=power)
-    low, high = mean - difference / 2, mean + difference / 2
-    closed_unit(**{"mean - difference/2": low, "mean + difference/2": high})
-    null, spread = 2 * mean * (1 - mean), low * (1 - low) + high * (1 - high)
-    return ceil((_z(alpha) * sqrt(null) + _quantile(power) * sqrt(spread)) ** 2 / difference**2)
-
-
 def detectable_difference(
     n: int, disagreement: float, *, models: int = 2, alpha: float = 0.05, power: float = 0.8
 ) -> float:
@@ -186,14 +142,17 @@ def leaderboard_items(
     difference: float, models: int, disagreement: float, *, alpha: float = 0.05, power: float = 0.8
 ) -> int:
     r"""Return the items at which a pair among *k* models is told apart although all pairs are
-    tested.
+    tested, by the normal approximation to McNemar's test.
 
-    (P2) with :func:`range_critical` in the place of :math:`z_{1-α/2}`: the critical value of the
+    .. math:: n = \bigl(z_{1-α/2} \sqrt{d} + z_{power} \sqrt{d - ε^2}\bigr)^2 / ε^2   \tag{P2}
+
+    for two models that disagree on the share d of items and differ by ε. For more,
+    :func:`range_critical` takes the place of :math:`z_{1-α/2}`: the critical value of the
     largest of all :math:`k(k-1)/2` statistics when the models are exchangeable. Its square grows
     with the logarithm of k, and so do the items, as [DD]_ section 3.5 says, at the paired price.
 
-    >>> leaderboard_items(0.02, 2, 0.1) == paired_items(0.02, 0.1)
-    True
+    >>> leaderboard_items(0.02, 2, 0.02), leaderboard_items(0.02, 2, 0.1)
+    (391, 1960)
     >>> leaderboard_items(0.02, 30, 0.1)
     5264
     """
@@ -373,11 +332,6 @@ def _pair(difference: float, disagreement: float) -> tuple[float, float]:
             "two models cannot differ by more than the share of items on which they differ"
         )
     return float(difference), float(disagreement)
-
-
-def _z(alpha: float) -> float:
-    open_unit(alpha=alpha)
-    return float(-special.ndtri(alpha / 2))
 
 
 def _quantile(power: float) -> float:

@@ -4,6 +4,7 @@ some.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import pairwise
 
@@ -128,8 +129,6 @@ SLACK = 1.0 - 1e-7
 never exclude what it should not."""
 PARTS = 16
 """Parts into which a range of counts is cut at once."""
-CELLS = 1 << 17
-"""Pairs of counts whose tails are all computed and kept; of larger ranges only a box is."""
 
 
 def laws(good: Ints, draws: int, population: Ints | int) -> Floats:
@@ -161,12 +160,21 @@ def _fewest(x: int, draws: int, population: int, budget: float) -> int:
     """Return the least K with P(X >= x | K) above the budget; the tail grows with K."""
     if x == 0:
         return x
-    low, high = x - 1, population - (draws - x)  # excluded for certain, and certainly not
+
+    def excluded(points: Ints) -> int:
+        return int((laws(points, draws, population)[:, x:].sum(axis=1) <= budget * SLACK).sum())
+
+    return _first_kept(x - 1, population - (draws - x), excluded)
+
+
+def _first_kept(low: int, high: int, excluded: Callable[[Ints], int]) -> int:
+    """Return the least count that is not excluded: *low* is, *high* is not, and of any points in
+    order the excluded ones come first.
+    """
     while high - low > 1:
         points = np.unique(low + (high - low) * np.arange(1, PARTS) // PARTS)
         points = points[points > low]
-        tails = laws(points, draws, population)[:, x:].sum(axis=1)
-        out = int((tails <= budget * SLACK).sum())  # the excluded ones come first
+        out = excluded(points)
         low, high = [low, *points.tolist(), high][out : out + 2]
     return high
 
@@ -209,15 +217,6 @@ def fewest_in_strata(x: Ints, draws: Ints, size: Ints, budget: float) -> Ints:
 def _fewest_of_two(x: Ints, draws: Ints, size: Ints, budget: float) -> int:
     side = BOX_SHARE * budget / 4  # two strata, two ends each
     allowed = (1 - BOX_SHARE) * budget * SLACK
-    free = size - draws + 1
-    if int(free[0]) * int(free[1]) <= CELLS:
-        tails, rises, falls = _everything(tuple(x.tolist() + draws.tolist() + size.tolist()))
-        # Both ends of the box from the tails of each stratum alone.
-        least = [int((tail <= side * SLACK).sum()) for tail in rises]
-        most = [int((tail > side * SLACK).sum()) for tail in falls]
-        box = tails[least[0] : most[0], least[1] : most[1]]
-        return int(x.sum()) + least[0] + least[1] + _least_sum(box, allowed)
-
     least = [_fewest(int(x[h]), int(draws[h]), int(size[h]), side) for h in range(2)]
     most = [
         int(size[h]) - _fewest(int(draws[h] - x[h]), int(draws[h]), int(size[h]), side)
@@ -225,34 +224,6 @@ def _fewest_of_two(x: Ints, draws: Ints, size: Ints, budget: float) -> int:
     ]
     weights = _weights(x, draws, size)
     return _search(draws, size, weights, (least, most), allowed)
-
-
-@lru_cache(maxsize=64)
-def _everything(counts: tuple[int, ...]) -> tuple[Floats, list[Floats], list[Floats]]:
-    """Return the tails at every pair of counts that logic allows, and those of each stratum alone.
-
-    They do not depend on the level, and a p-value asks for them at many levels.
-    """
-    x, draws, size = (np.array(part) for part in (counts[:2], counts[2:4], counts[4:]))
-    rows = [
-        laws(np.arange(x[h], size[h] - (draws[h] - x[h]) + 1), int(draws[h]), int(size[h]))
-        for h in range(2)
-    ]
-    above = _at_least(rows[1])
-    tails = _joint(rows[0], above, (int(draws[0]), int(draws[1])), _weights(x, draws, size))
-    # P(X >= x) grows with K and is 1 without right labels; P(X <= x) falls.
-    rises = [row[:, x[h] :].sum(axis=1) for h, row in enumerate(rows)]
-    falls = [row[:, : x[h] + 1].sum(axis=1) for h, row in enumerate(rows)]
-    return tails, rises, falls
-
-
-def _least_sum(tails: Floats, allowed: float) -> int:
-    """Return the least i + j with a tail above what is allowed; tails grow along both axes."""
-    second = (tails <= allowed).sum(axis=1)
-    kept = second < tails.shape[1]
-    if not kept.any():
-        return sum(tails.shape)  # nothing is left: as many as there are
-    return int((np.arange(len(tails)) + second)[kept].min())
 
 
 def _search(
@@ -274,15 +245,12 @@ def _search(
     def least_second(good: int, low: int, high: int) -> int:
         """Return the least K2 from *low* to *high* that is not excluded, *high* + 1 if all are."""
         first = laws(np.array([good]), k1, int(size[0]))
-        low, high = low - 1, high + 1
-        while high - low > 1:
-            points = np.unique(low + (high - low) * np.arange(1, PARTS) // PARTS)
-            points = points[points > low]
+
+        def excluded(points: Ints) -> int:
             above = _at_least(laws(points, k2, int(size[1])))
-            out = int((_joint(first, above, (k1, k2), weights)[0] <= allowed).sum())
-            edges = [low, *points.tolist(), high]
-            low, high = edges[out], edges[out + 1]
-        return high
+            return int((_joint(first, above, (k1, k2), weights)[0] <= allowed).sum())
+
+        return _first_kept(low - 1, high + 1, excluded)
 
     best = int(size.sum())
     ends = [least_second(good, low2, high2) for good in (low1, high1)]

@@ -26,11 +26,9 @@ _SAMPLE_ROWS = 50
 _SAMPLE_CHARACTERS = 1 << 16
 
 
-def read_delimited(
-    text: CheckedText, spool: Spool, *, delimiter: str | None = None
-) -> tuple[Part, tuple[str, ...]]:
+def read_delimited(text: CheckedText, spool: Spool) -> tuple[Part, tuple[str, ...]]:
     """Write every record of *text* to *spool*; return what was read and notes on it."""
-    separator = delimiter if delimiter is not None else _separator(text)
+    separator = _separator(text)
     with text.path.open(encoding="utf-8-sig", newline="") as stream, wide_cells():
         first = stream.readline()
         header = _header(first, text, stream, separator)
@@ -47,7 +45,7 @@ def read_delimited(
     rows = spool.rows - before
     if rows == 0:
         raise FileError(f"{text.name} has a header but no rows: nothing to count")
-    if separator != "," and delimiter is None:
+    if separator != ",":
         notes = (f"{text.name}: columns are separated by a {_SEPARATORS[separator]}", *notes)
     return Part(text.name, rows, 2 if one_line_a_row else None), (*text.notes, *notes)
 
@@ -123,7 +121,7 @@ def _separator(text: CheckedText) -> str:
         return by_name
     names = " and ".join(f"{_SEPARATORS[one]} ({one!r})" for one in fits)
     raise FileError(
-        f"{text.name} could be separated by {names}: say which with delimiter (--delimiter)"
+        f"{text.name} could be separated by {names}: call it .csv if that is a comma, .tsv if a tab"
     )
 
 

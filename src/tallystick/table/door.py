@@ -54,7 +54,7 @@ from tallystick.table.shapes import chosen_metric, find_outputs
 from tallystick.table.sources import check_names
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
-from tallystick.table.truth import join_old, join_truth
+from tallystick.table.truth import join_truth
 from tallystick.table.weights import ask_about_counts, settle, without_copies, without_summary
 
 _LAYOUT = tuple(one.name for one in fields(Layout))
@@ -197,14 +197,14 @@ def _read(source: Any, door: Door, roles: Roles, layout: Layout, rules: LabelRul
             data = _spelled(_counted(held, door, roles, layout, rules, name), door)
         else:
             data = _whole(held, door, roles, layout, rules)
-        return data if data.how else replace(data, how=_how(data, named, layout))
+        return data if data.how else replace(data, how=_how(data, named))
     except BaseException:
         if isinstance(held, Table) and held is not source:  # what the caller opened, it closes
             held.close()
         raise
 
 
-def _how(data: Data, named: Roles, layout: Layout) -> dict[str, How]:
+def _how(data: Data, named: Roles) -> dict[str, How]:
     """Say where each role comes from that the caller did not name."""
     found = {
         role: getattr(data.roles, role)
@@ -212,10 +212,9 @@ def _how(data: Data, named: Roles, layout: Layout) -> dict[str, How]:
         if getattr(data.roles, role) and not getattr(named, role)
     }
     # Of old and new answers a part of the name is enough where no other column has it.
-    parted = ("old", "new") if layout.old_file is None else ()
     return {
         role: "only candidate"
-        if role in parted and plain(column) not in ROLE_NAMES[role]
+        if role in ("old", "new") and plain(column) not in ROLE_NAMES[role]
         else "by name"
         for role, column in found.items()
     }
@@ -272,7 +271,7 @@ def _opened(source: Any, door: Door, given: Roles, layout: Layout) -> tuple[Tabl
         )
     if is_lazy(source):
         return _of_engine(source, door, given, layout)
-    return scan(source, delimiter=layout.delimiter, metric=layout.metric), given
+    return scan(source, metric=layout.metric), given
 
 
 def _of_engine(frame: Any, door: Door, given: Roles, layout: Layout) -> tuple[Table | Tally, Roles]:
@@ -287,7 +286,7 @@ def _of_engine(frame: Any, door: Door, given: Roles, layout: Layout) -> tuple[Ta
     )
     used = roles.columns()
     others = {role for role in ALL_ROLES if getattr(roles, role)} - _COUNTED - {"item"}
-    reshaped = layout.judge or layout.vote or layout.truth_file or layout.old_file
+    reshaped = layout.judge or layout.vote or layout.truth_file
     if not (door.want and getattr(roles, door.want)) or reshaped:
         used = columns
     elif not others and row_count(frame) > _FEW_ROWS:
@@ -400,9 +399,6 @@ def _joined(
             table, given, notes, session = join_session(table, given, layout.truth_file)
         else:
             table, given, notes = join_truth(table, given, layout, outputs=door.outputs)
-        table = replace(table, notes=(*table.notes, *notes))
-    if layout.old_file is not None:
-        table, given, notes = join_old(table, given, layout)
         table = replace(table, notes=(*table.notes, *notes))
     return table, given, session
 

@@ -107,8 +107,8 @@ def read_column(
             raise InputError(
                 f"{place(label)}, column {name}: {label!r} is outside the scale {low:g} to"
                 f" {high:g}. If it means no grade, add --missing={str(label).strip()}. Otherwise"
-                " correct the cell, widen the scale (--scale), or name that of the judges if it is"
-                " another (--judge-scale)"
+                " correct the cell, widen the scale (--scale), or bring judges with another scale"
+                " to that of people"
             )
     shares = {label: (value - low) / (high - low) for label, value in held.items()}
     return Column({**shares, **none}, False)
@@ -264,7 +264,7 @@ def scale_note(human: Scale, judges: Scale) -> str:
         return (
             f"human grades go from {low:g} to {high:g} and the judges' from {least:g} to {most:g},"
             " by the grades that they give: the judges' are shown on the human scale. If it is not"
-            " so, add --scale LO,HI, and --judge-scale LO,HI where it is another"
+            " so, bring all grades to one scale and add --scale LO,HI"
         )
     why = "no grade lies outside" if human == _UNIT else "the judges use both ends"
     return (

@@ -111,7 +111,7 @@ class Roles:
     round: str | None = _role("Column that numbers the rounds.")
     model: str | None = _role("Long logs: column that names the model.")
     correct: str | None = _role("Long logs: column that says whether the model was right.")
-    fooled: str | None = _role("Attempt logs: column that says whether the model was fooled.")
+    fooled: str | None = _role()
     validators: str | None = _role()
     validated: str | None = _role()
     held_out: str | None = _role("Column that marks the random items that no round was built on.")
@@ -381,16 +381,12 @@ class Layout:
     judge, vote
         Long tables: the column that says who voted, and the column of votes. Naming one of them
         means that the table is long.
-    delimiter
-        The separator of delimited text, where it cannot be detected.
     metric
         Evaluation logs and result files: the score to read, where they have several.
     run
         Runs of the same items, each ``NAME=FILE``.
     truth_file
         A second file with the truth, joined by item (and by system, where the table has one).
-    old_file
-        A second file with the old answers, joined by item.
     columns
         The columns that are asked about, where the verb has no role of its own for them.
     ignore
@@ -401,11 +397,9 @@ class Layout:
 
     judge: str | None = None
     vote: str | None = None
-    delimiter: str | None = None
     metric: str | None = None
     run: tuple[str, ...] = ()
     truth_file: str | None = None
-    old_file: str | None = None
     columns: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     separator: str | None = None

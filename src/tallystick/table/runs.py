@@ -112,7 +112,7 @@ def read_runs(
     runs
         From :func:`named_runs`, or one per file.
     layout
-        The metric, and the separator of delimited text.
+        The metric.
     given
         The columns that the caller names: item, truth, cluster, count, weight, by.
     missing
@@ -136,7 +136,7 @@ def read_runs(
             held, called = source, run.name or "run"
             if isinstance(source, File):
                 held, called = [str(source.path)], source.name
-            with scan(held, delimiter=layout.delimiter) as table:
+            with scan(held) as table:
                 log, more = plain_run(table, called, layout, given, missing)
             own, notes = [*own, log], [*notes, *more]
         if run.name is not None:
@@ -219,7 +219,7 @@ def _share_items(files: Sequence[File], layout: Layout, given: Roles) -> bool:
     """
     seen: set[str] = set()
     for file in files:
-        with scan([str(file.path)], delimiter=layout.delimiter) as table:
+        with scan([str(file.path)]) as table:
             if any(plain(name) in MODEL_COLUMNS for name in table.columns):
                 model = next(name for name in table.columns if plain(name) in MODEL_COLUMNS)
                 if len(set(cells_of(table, model))) > 1:

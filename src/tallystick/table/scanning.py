@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 def scan(
     source: Any,
     *,
-    delimiter: str | None = None,
     metric: str | None = None,
 ) -> Table:
     """Read a table from files, standard input or memory, out of core and with bounded memory.
@@ -61,8 +60,6 @@ def scan(
         A path, a glob, several of them, ``"-"`` for standard input, a DuckDB relation, an Arrow
         table, a mapping of columns, a list of objects, a data set of Hugging Face, or a frame,
         which is fetched if it lies elsewhere.
-    delimiter
-        The separator of delimited text, where it cannot be detected.
     metric
         The score to read from evaluation logs, where they have several in common. Logs of
         lm-evaluation-harness, inspect_ai, HELM, OpenAI evals and promptfoo give one row an item and
@@ -75,15 +72,8 @@ def scan(
     >>> table.columns, table.kinds["gpt"], table.shape
     (('gpt', 'claude'), 'integer', 'wide')
     """
-    if delimiter is not None and (
-        len(delimiter) != 1 or delimiter in '"\r\n' or not delimiter.isascii()
-    ):
-        raise InputError(
-            "delimiter must be one ASCII character other than a quote or newline, got"
-            f" {delimiter!r}"
-        )
     if isinstance(source, str | Path) or (isinstance(source, Sequence) and not are_rows(source)):
-        return _read(resolve(source), delimiter, metric)
+        return _read(resolve(source), metric)
     if is_relation(source):
         check_names(source.columns, "the table")
         return replace(_in_memory(source), foreign=True)
@@ -251,7 +241,7 @@ def _left_out(table: Table) -> tuple[str, ...]:
     return tuple(f"{reason}; it is left out" for reason in table.left_out.values())
 
 
-def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) -> Table:
+def _read(files: tuple[File, ...], metric: str | None) -> Table:
     formats = [detect(file) for file in files]
     origin = files
     if "workbook" in formats:
@@ -261,7 +251,7 @@ def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) ->
         formats = ["delimited" if one == "workbook" else one for one in formats]
     spooled = tuple(file.path for file in files if file.spooled)
     try:
-        table = _loaded(files, formats, delimiter, metric)
+        table = _loaded(files, formats, metric)
     except BaseException:
         for path in spooled:
             path.unlink(missing_ok=True)
@@ -276,9 +266,7 @@ def _read(files: tuple[File, ...], delimiter: str | None, metric: str | None) ->
     )
 
 
-def _loaded(
-    files: Sequence[File], formats: Sequence[str], delimiter: str | None, metric: str | None
-) -> Table:
+def _loaded(files: Sequence[File], formats: Sequence[str], metric: str | None) -> Table:
     if formats and all(one in log_formats() for one in formats):
         return _logs(files, formats, metric)
     if metric is not None:
@@ -294,7 +282,7 @@ def _loaded(
     if formats[0] == "json":
         return _objects(files)
     if formats[0] == "delimited":
-        return _delimited(files, delimiter)
+        return _delimited(files)
     return _columns(files, formats[0])
 
 
@@ -317,7 +305,7 @@ def _logs(files: Sequence[File], formats: Sequence[str], metric: str | None) -> 
     return replace(table, notes=(note, *found.notes))
 
 
-def _delimited(files: Sequence[File], delimiter: str | None) -> Table:
+def _delimited(files: Sequence[File]) -> Table:
     parts: list[Part] = []
     notes: list[str] = []
     each: list[DuckDBPyRelation] = []
@@ -325,7 +313,7 @@ def _delimited(files: Sequence[File], delimiter: str | None) -> Table:
         for file in files:
             start = len(spool.paths)
             with checked(file) as text:
-                part, more = read_delimited(text, spool, delimiter=delimiter)
+                part, more = read_delimited(text, spool)
             spool.finish()
             parts.append(part)
             notes += more

@@ -1,4 +1,4 @@
-"""A second file of labels or of old answers, joined by item, and by system where there is one."""
+"""A second file of labels, joined by item, and by system where there is one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tallystick.table.cells import identifier, literal
 from tallystick.table.columnar import parquet_relation
 from tallystick.table.engine import connect, reading
 from tallystick.table.reading_names import ROLE_NAMES, plain
-from tallystick.table.roles import Layout, Roles, check_usable, find_item
+from tallystick.table.roles import Layout, Roles, check_usable
 from tallystick.table.scanning import scan
 from tallystick.table.sources import missing_column, scratch
 from tallystick.table.tables import Table
@@ -43,9 +43,9 @@ def join_truth(
     outputs
         Whether the labels are of outputs: where an item was run several times, each has its own.
     """
-    with scan([str(layout.truth_file)], delimiter=layout.delimiter) as labels:
+    with scan([str(layout.truth_file)]) as labels:
         keys = _keys(table, labels, given, outputs)
-        truth = _column(labels, keys, given.truth, "the truth (--truth)")
+        truth = _column(labels, keys, given.truth)
         left_over = _check(table, labels, keys, truth)
         said, source = _written(labels, keys, truth), labels.source
         joined, landed = with_labels(table, truth, said, _key_sql(keys), source)
@@ -81,36 +81,6 @@ def _keys(table: Table, labels: Table, given: Roles, outputs: bool) -> tuple[str
     return tuple(wanted)
 
 
-def join_old(table: Table, given: Roles, layout: Layout) -> tuple[Table, Roles, tuple[str, ...]]:
-    """Return *table* with the old answers of the second file, the roles, and a note.
-
-    The second file may hold more items than the table. It must hold every item of the table, once.
-    Its column may have the name of a column of the table (the truth of that time, say): the joined
-    column then gets a name of its own.
-    """
-    with scan([str(layout.old_file)], delimiter=layout.delimiter) as past:
-        roles, _ = find_item(table, replace(given, old=None), repeats=False)
-        keys = _keys(table, past, replace(roles, truth=given.old, system=None), outputs=False)
-        old = _column(past, keys, given.old, "old answers (--old)")
-        _refuse_twice(past, keys, old)
-        said, key = _written(past, keys, old), _key_sql(keys)
-        here, there = (one.query(f"select distinct {key} from rows") for one in (table, past))
-        absent = sorted({str(name) for (name,) in here} - {str(name) for (name,) in there})
-        if absent:
-            raise InputError(
-                f"{past.source} lacks {len(absent):,} items of {table.source}, such as"
-                f" {absent[0]!r}: every item needs its old answer there"
-            )
-        # A name that the table has already would stand for two things.
-        name = old
-        while name in table.columns:
-            name = f"{name} (old file)"
-        joined, landed = with_labels(table, name, said, key)
-        note = f"{past.source}: {landed:,} old answers joined by {keys[0]}"
-        joined = replace(joined, files=(*table.files, *past.files))
-    return joined, replace(given, item=keys[0], old=name), (note,)
-
-
 def _written(labels: Table, keys: tuple[str, ...], column: str) -> Path:
     """Write the labels with their keys to a scratch file."""
     said = scratch_file("labels-")
@@ -120,7 +90,7 @@ def _written(labels: Table, keys: tuple[str, ...], column: str) -> Path:
     return said
 
 
-def _column(labels: Table, keys: tuple[str, ...], named: str | None, what: str) -> str:
+def _column(labels: Table, keys: tuple[str, ...], named: str | None) -> str:
     """Return the column of labels: the one that is named, or the only one there is."""
     if named is not None:
         check_usable(labels, named)
@@ -131,7 +101,7 @@ def _column(labels: Table, keys: tuple[str, ...], named: str | None, what: str) 
     listed = ", ".join(map(repr, others[:6])) or "no other column"
     raise InputError(
         f"{labels.source} has {listed} beside {' and '.join(map(repr, keys))}: name the column of"
-        f" {what}"
+        " the truth (--truth)"
     )
 
 

@@ -78,7 +78,7 @@ def copy(tmp_path: Path) -> Path:
 
 def test_a_copy_is_checked_and_stays_as_it_is(copy: Path) -> None:
     before = copy.read_bytes()
-    ran = CliRunner().invoke(app, ["serve", "check", "--folder", str(copy.parent)])
+    ran = CliRunner().invoke(app, ["serve", "check", "--data", str(copy.parent)])
     assert ran.exit_code == 0, ran.output
     assert "holds no stream" in ran.output
     assert copy.read_bytes() == before
@@ -86,7 +86,7 @@ def test_a_copy_is_checked_and_stays_as_it_is(copy: Path) -> None:
 
 
 def test_where_there_is_no_database_the_check_fails_and_makes_none(tmp_path: Path) -> None:
-    ran = CliRunner().invoke(app, ["serve", "check", "--folder", str(tmp_path / "typo")])
+    ran = CliRunner().invoke(app, ["serve", "check", "--data", str(tmp_path / "typo")])
     assert ran.exit_code != 0
     assert not (tmp_path / "typo").exists()
     with pytest.raises(FileError, match="a copy must be called tallystick"):

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallystick.results import Unknown
-from tallystick.stats.adverse_ratios import adverse_auc, adverse_ratio, ratio_end
+from tallystick.stats.adverse_ratios import adverse_auc, adverse_ratio, ratio_ends
 
 DIGITS = 5.01e-5
 NEGATIVES = [0.6, 0.5, 0.4, 0.2, 0.1, 0.05]
@@ -161,7 +161,8 @@ def test_the_ends_are_those_of_the_definition(top, constant, upper):
         factor = np.array([top, top, 0.0, 0.0])
         size = rng.uniform(5, 60, 4)
         seen = size * rng.uniform(0.05, 0.95, 4)
-        found = ratio_end(weight, factor, seen, size, constant, 3.84, upper)
+        rows = (part[None] for part in (weight, factor, seen, size, np.array(constant)))
+        found = ratio_ends(*rows, 3.84, np.array([upper]))[0]
         expected = by_halving(weight, factor, seen, size, constant, 3.84, upper)
         assert found == pytest.approx(expected, abs=1e-9)
 

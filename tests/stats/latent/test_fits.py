@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from importlib import import_module
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallystick.errors import ConvergenceError, NotIdentifiable
+from tallystick.errors import NotIdentifiable
 from tallystick.stats.latent_checks import (
     Replica,
     agreement_z,
@@ -25,14 +24,11 @@ from tallystick.stats.latent_model import (
     LatentModel,
     LatentOptions,
     Problem,
-    Votes,
     as_votes,
     best_order,
     climb,
-    cross_ridge,
     expected_agreement,
     fit,
-    fit_plain,
     log_likelihood,
     majority_share,
     pack,
@@ -158,15 +154,10 @@ def test_two_judges_are_refused_without_an_anchor() -> None:
     ).converged
 
 
-def test_no_convergence_is_an_error_or_is_said(binary) -> None:
+def test_a_fit_that_did_not_converge_says_so(binary) -> None:
     codes, _ = simulate(binary, 500, rng=2)
-    with pytest.raises(ConvergenceError, match="raise max_iterations"):
-        fit(codes, np.ones(500), n_classes=2, options=LatentOptions(max_iterations=2))
-    found = fit(
-        codes, np.ones(500), n_classes=2, options=LatentOptions(max_iterations=2, strict=False)
-    )
-    assert not found.converged
-    assert found.iterations == 2
+    found = fit(codes, np.ones(500), n_classes=2, options=LatentOptions(max_iterations=2))
+    assert (found.converged, found.iterations) == (False, 2)
 
 
 @settings(max_examples=15)
@@ -193,46 +184,6 @@ def test_classes_are_named_so_that_judges_are_right_most() -> None:
     # A judge without votes has no say, however clear its table is.
     mixed = np.column_stack((np.full(3, 1 / 3), rolled, 0.7 * np.eye(3) + 0.1, rolled))
     assert best_order(mixed, held, np.array([0.0, 5.0, 0.0])).tolist() == [0, 1, 2]
-
-
-# Ridges: where EM alone takes thousands of steps, the same answer comes in a few hundred.
-
-
-def coins(judges: int, seed: int, labels: int = 2, items: int = 4000) -> Votes:
-    votes = np.random.default_rng([judges, seed]).integers(0, labels, (items, judges))
-    codes, counts = np.unique(votes, axis=0, return_counts=True)
-    return as_votes(codes, counts, n_classes=labels)
-
-
-@pytest.mark.parametrize(("judges", "seed", "labels"), [(6, 2, 2), (4, 1, 3)])
-def test_coin_flips_converge_in_a_few_hundred_steps(judges, seed, labels):
-    votes = coins(judges, seed, labels)
-    found = fit_plain(votes, labels)
-    assert found.converged
-    assert found.iterations < 600  # EM alone: 3,753 to more than 10,000
-
-
-def test_the_answer_is_the_one_that_em_alone_reaches(monkeypatch):
-    votes = coins(5, 2)
-    quick = fit_plain(votes, 2)
-    monkeypatch.setattr(sys.modules["tallystick.stats.latent_model"], "_PATIENCE", 10**6)
-    slow = fit_plain(votes, 2)
-    assert slow.converged
-    assert slow.iterations > 10 * quick.iterations
-    assert quick.objective == pytest.approx(slow.objective, abs=1e-6)
-    assert quick.accuracy == pytest.approx(slow.accuracy, abs=2e-4)
-
-
-def test_crossing_never_lowers_the_objective_and_keeps_known_parts():
-    votes = coins(4, 1)
-    sure = [[0.7, 0.3], [0.4, 0.6]]
-    options = LatentOptions(confusion={1: sure}, confusion_prior=0.5)
-    problem = Problem.of(votes, 2, options)
-    start = problem.normalise(pack(fit_plain(votes, 2).model))
-    end, seen = cross_ridge(problem, start, tolerance=1e-8, most=500)
-    assert problem.expect(end).objective >= problem.expect(start).objective
-    assert end[:, 3:5] == pytest.approx(np.array(sure))
-    assert 1 < seen <= 520
 
 
 # Scores and information.

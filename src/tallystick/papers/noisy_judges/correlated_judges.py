@@ -28,7 +28,7 @@ from tallystick.table.cells import Label, in_order
 Correlations: TypeAlias = Mapping[tuple[Label, tuple[str, ...]], Fraction]
 """(label, judges) to their Γ on the items of that label."""
 
-_QUICK = LatentOptions(tolerance=1e-6, strict=False)
+_QUICK = LatentOptions(tolerance=1e-6)
 _MOST_GROUPED = 10
 _MOST_PATTERNS = 12
 

@@ -69,7 +69,7 @@ def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> 
     # Roles are for the verbs; how the rows are laid out is for whoever opens them.
     roles = {name: options.pop(name) for name in list(options) if name in ALL_ROLES}
     inside = {name: options.pop(name) for name in list(options) if name in _OF_VERBS}
-    joining: dict[str, Any] = {n: v for n, v in roles.items() if n in ("item", "truth", "old")}
+    joining: dict[str, Any] = {n: v for n, v in roles.items() if n in ("item", "truth")}
     opened = read(source, Door(repeats=True), **options, **_joined(options, joining))
     with nullcontext() if isinstance(source, Data | Table) else opened:
         known = opened.roles.__dict__.items()
@@ -90,7 +90,7 @@ _OF_VERBS = ("judge", "vote", "separator", "ignore", "metric")
 
 def _joined(options: Mapping[str, Any], roles: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the columns that join a second file, if one is named."""
-    return roles if options.get("truth_file") or options.get("old_file") else {}
+    return roles if options.get("truth_file") else {}
 
 
 def _ask_all(

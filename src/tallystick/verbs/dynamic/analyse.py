@@ -205,7 +205,7 @@ def analyse(log: RoundLog, question: AnalyseQuestion = DEFAULT) -> LogResult:
     >>> found.latest, found.rounds[0].accuracy, found.vote.risk, found.advice.decision
     ('c', 0.8, 0.2, 'not worth it')
     """
-    held_out = log.held_out or question.all_held_out
+    held_out = log.held_out
     votes = [_voters(log, place) for place in range(len(log.round_names))]
     voters, where, _ = votes[-1]
     rounds = _rounds(log, votes, question.alpha)
@@ -541,8 +541,8 @@ def _next(result: LogResult) -> str:
         )
     if not result.held_out:
         return (
-            "Next: say which items no round was trained on or collected from (--held-out COLUMN, or"
-            " --all-held-out)."
+            "Next: add a column that says 1 of items that no round was trained on or collected"
+            " from, and 0 of others (--held-out COLUMN)."
         )
     few = result.n_items < FEWEST_ITEMS
     return f"Next: try every round on at least {FEWEST_ITEMS} held-out items." if few else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from shlex import quote
 from typing import Any, Literal, TypeAlias
 
@@ -205,8 +205,8 @@ class Columns:
     ----------
     shape
         What a row is.
-    wrong, correct, score
-        What says how the model fared: that it was wrong (fooled), that it was right, or a number.
+    wrong, correct
+        What says how the model fared: that it was wrong (fooled), or that it was right.
     models, marks
         Wide: one column per model, and whether they say right or wrong instead of an answer.
     turned
@@ -221,7 +221,6 @@ class Columns:
     item: str | None = None
     wrong: str | None = None
     correct: str | None = None
-    score: str | None = None
     truth: str | None = None
     prediction: str | None = None
     validated: str | None = None
@@ -237,7 +236,7 @@ class Columns:
     @property
     def outcome(self) -> str | None:
         """The column that says how the model fared."""
-        held = self.wrong or self.correct or self.score
+        held = self.wrong or self.correct
         return held or (self.prediction if self.truth else None)
 
     def found(self) -> dict[str, Any]:
@@ -245,13 +244,12 @@ class Columns:
         held = {one.name: getattr(self, one.name, None) for one in fields(Roles)}
         held |= {"fooled": self.wrong if self.shape == "attempts" else None}
         held |= {"correct": self.correct or (self.wrong if self.shape == "long" else None)}
-        held |= {"score": self.score if self.shape == "long" else None}
         held |= {"validated": self.validated or self.yes}
         held["prediction"] = (self.prediction,) if self.prediction else ()
         return {name: column for name, column in held.items() if column}
 
 
-def columns_of(data: Data, *, bar: float | None = None) -> Columns:
+def columns_of(data: Data) -> Columns:
     """Say what the columns of a log are, or ask.
 
     Examples
@@ -269,8 +267,8 @@ def columns_of(data: Data, *, bar: float | None = None) -> Columns:
     if shape == "attempts":
         return _attempts(look, found)
     if shape == "long":
-        return _long(look, found, bar)
-    return _wide(look, found, data.roles, bar)
+        return _long(look, found)
+    return _wide(look, found, data.roles)
 
 
 def _named(roles: Roles) -> dict[str, str]:
@@ -422,13 +420,13 @@ def _attempts(look: _Look, found: dict[str, str]) -> Columns:
     columns = Columns(shape="attempts", **held)
     if columns.outcome is None:
         raise InputError(
-            "no column says how the model fared: name one (--fooled COLUMN or --correct COLUMN), or"
+            "no column says how the model fared: name one (--correct COLUMN, or call it fooled), or"
             " the model's answer and the right one (--prediction COLUMN --truth COLUMN)"
         )
     return columns
 
 
-def _long(look: _Look, found: dict[str, str], bar: float | None) -> Columns:
+def _long(look: _Look, found: dict[str, str]) -> Columns:
     """Return the columns of a log of items and models; ask which way a column points."""
     held = _kept(found, "round", "item", "truth", "model", "held_out")
     models = look.data.roles.models
@@ -438,44 +436,38 @@ def _long(look: _Look, found: dict[str, str], bar: float | None) -> Columns:
         name = quote(found["success"])
         raise AskError(
             f"{look.data.source}: whose success does {found['success']!r} tell: the model's, or"
-            " that of whoever tried to fool it?",
+            " that of whoever tried to fool it? Of the second, name the column fooled.",
             role="correct",
             candidates=(found["success"],),
-            calls=(f"--correct {name}", f"--fooled {name}"),
+            calls=(f"--correct {name}",),
         )
     for role in ("wrong", "correct", "score"):
         if role in look.named or (role in found and not {"wrong", "correct"} & {*look.named}):
             held[role] = found[role]
             break
     held |= _kept(found, "prediction") if "truth" in found else {}
-    columns = Columns(shape="long", **held)
-    if columns.outcome == columns.score and columns.score is not None and bar is None:
-        if look.says(columns.score, "flag"):
-            return replace(columns, correct=columns.score, score=None)
-        raise _ask_for_bar(look, [columns.score])
-    if columns.correct and bar is not None and not look.says(columns.correct, "right"):
-        return replace(columns, correct=None, score=columns.correct)
-    return columns
+    score = held.pop("score", None)
+    if score is not None:
+        if not look.says(score, "flag"):
+            raise _scores(look, [score])
+        held["correct"] = score
+    return Columns(shape="long", **held)
 
 
-def _ask_for_bar(look: _Look, columns: Sequence[str]) -> AskError:
-    """Ask from which score on an answer is right; a bar is offered only on usual scales."""
+def _scores(look: _Look, columns: Sequence[str]) -> InputError:
+    """Refuse scores: from which one on an answer is right is for the owner of the log to say."""
     ends = [(look.facts[n].low or 0.0, look.facts[n].high or 0.0) for n in columns]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
-    usual = ".5" if low >= 0 and high <= 1 else "50" if low >= 0 and 5 < high <= 100 else None
-    return AskError(
-        f"{look.data.source}: the scores of {names_of(columns)} go from {low:g} to {high:g}. From"
-        " which score on is an answer right? Say --bar NUMBER.",
-        role="bar",
-        candidates=tuple(columns[:8]),
-        calls=(f"--bar {usual}",) if usual else (),
+    return InputError(
+        f"{look.data.source}: the scores of {names_of(columns)} go from {low:g} to {high:g}. Write 1"
+        " where an answer is right and 0 where it is wrong instead"
     )
 
 
 # Wide logs: which columns are models.
 
 
-def _wide(look: _Look, found: dict[str, str], roles: Roles, bar: float | None) -> Columns:
+def _wide(look: _Look, found: dict[str, str], roles: Roles) -> Columns:
     """Return the columns of a wide log: models beside a truth, or right and wrong alone."""
     held = _kept(found, "round", "item", "truth", "held_out")
     if roles.truth is None:
@@ -492,11 +484,11 @@ def _wide(look: _Look, found: dict[str, str], roles: Roles, bar: float | None) -
         # A model may be called like a role that a wide log has no use for.
         free = [n for n in free if not look.facts[n].times]
         free = [n for n in free if not look.facts[n].is_constant or look.says(n, "right")]
-        models = _voters(look, free, truth, bar)
+        models = _voters(look, free, truth)
     if not models:
         raise InputError(
-            f"{look.data.source}: no columns hold models' answers beside a truth, right or wrong,"
-            " or scores. Name them (--models a,b,c), with the true label (--truth COLUMN) if they"
+            f"{look.data.source}: no columns hold models' answers beside a truth, or right and"
+            " wrong. Name them (--models a,b,c), with the true label (--truth COLUMN) if they"
             " are answers"
         )
     # A column that is called correct, or wrong, says so whatever the labels of the truth are.
@@ -510,15 +502,15 @@ def _wide(look: _Look, found: dict[str, str], roles: Roles, bar: float | None) -
                 f"column {strange[0]!r} never gives one of the true labels of {truth!r}, so it is"
                 " not a model that answers. Name the models (--models)"
             )
-    elif bar is None and not all(look.says(name, "right") for name in models):
+    elif not all(look.says(name, "right") for name in models):
         numbers = [name for name in models if not look.says(name, "right")]
         if all(look.is_number(name) for name in numbers):
-            raise _ask_for_bar(look, numbers)
+            raise _scores(look, numbers)
         raise InputError(
             f"column {numbers[0]!r} says neither right nor wrong: name the true label (--truth), or"
             " the models (--models)"
         )
-    turned = marks and bar is None and all(set(plain(n).split("_")) & wrong for n in models)
+    turned = marks and all(set(plain(n).split("_")) & wrong for n in models)
     return Columns(
         shape="wide",
         **{**held, "truth": None if marks else truth},
@@ -537,14 +529,12 @@ def _shared(look: _Look, name: str, truth: str) -> bool:
     )
 
 
-def _voters(look: _Look, free: list[str], truth: str | None, bar: float | None) -> tuple[str, ...]:
+def _voters(look: _Look, free: list[str], truth: str | None) -> tuple[str, ...]:
     """Return the columns that are models by what they hold; ask about those that fit nothing."""
-    if bar is not None:
-        return _one_scale(look, [n for n in free if look.is_number(n)])
     answers = [] if truth is None else [n for n in free if _shared(look, n, truth)]
     marks = answers or [n for n in free if look.says(n, "right")]
     if not marks:
-        return _one_scale(look, [n for n in free if look.is_number(n)])
+        return tuple(n for n in free if look.is_number(n))
     # Columns whose names differ in one part alone belong together, however little they agree.
     odd = _unlike(look, marks, truth if answers else None)
     odd = [n for n in odd if not any(n != m and are_alike((n, m)) for m in marks)]
@@ -568,22 +558,6 @@ def _voters(look: _Look, free: list[str], truth: str | None, bar: float | None) 
             calls=(f"{flag('truth', truth_like)} {flag('models', *rest)}", flag("models", *marks)),
         )
     return tuple(marks)
-
-
-def _one_scale(look: _Look, numbers: Sequence[str]) -> tuple[str, ...]:
-    """Return columns of scores; ask where they are on different scales: a latency is no score."""
-    tops = {n: look.facts[n].high or 0.0 for n in numbers}
-    scales = {n: 1 if top <= 1 else 100 if top <= 100 else 1_000_000 for n, top in tops.items()}
-    if len(set(scales.values())) < 2:
-        return tuple(numbers)
-    alike = [n for n in numbers if scales[n] == min(scales.values())]
-    raise AskError(
-        f"{look.data.source}: which columns are models? {', '.join(alike[:8])} hold scores on one"
-        f" scale, {', '.join([n for n in numbers if n not in alike][:3])} on another.",
-        role="models",
-        candidates=tuple(numbers[:8]),
-        calls=(f"--models {quote(','.join(alike))}",),
-    )
 
 
 def _unlike(look: _Look, marks: Sequence[str], truth: str | None) -> list[str]:

@@ -20,7 +20,6 @@ from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.results import Interval, Unknown, names_of
 from tallystick.table import Data
-from tallystick.table.reading_names import lower_word
 from tallystick.table.words import as_word, read_times
 from tallystick.verbs.dynamic.columns import (
     FIRST_WORDS,
@@ -116,9 +115,7 @@ class RoundLog:
         return chosen, here
 
 
-def log_of(
-    data: Data, columns: Columns, *, bar: float | None = None
-) -> tuple[RoundLog, tuple[str, ...]]:
+def log_of(data: Data, columns: Columns) -> tuple[RoundLog, tuple[str, ...]]:
     """Return the log that *data* holds, and notes on what was read into it.
 
     Examples
@@ -133,9 +130,7 @@ def log_of(
     """
     kept, notes = _rows(data, columns)
     order = rounds_of(data, columns.round, kept, ONE_ROUND)
-    told = (_wide if columns.shape == "wide" else _long)(data, columns, kept, order.codes, bar)
-    if bar is not None and columns.item is None:
-        _refuse_averages(told)
+    told = (_wide if columns.shape == "wide" else _long)(data, columns, kept, order.codes)
     kind: LogKind = "panel"
     if columns.shape == "long":
         notes += _copies(told, order)
@@ -217,14 +212,8 @@ def rounds_of(data: Data, column: str | None, kept: Array, one: str, **clock: An
     return order_rounds([cells[row] for row in kept.tolist()], **clock)
 
 
-def _right(data: Data, column: str, kind: str, bar: float | None) -> tuple[Array, str | None]:
+def _right(data: Data, column: str, kind: str) -> tuple[Array, str | None]:
     """Return 1 for right, 0 for wrong and -1 for nothing, row by row; and what was turned round."""
-    lower = lower_word(column) is not None
-    if bar is not None and kind != "wrong":
-        values = data.numbers(column)[:, 0]
-        right = np.where(values <= bar if lower else values >= bar, 1, 0)
-        way = f"{column!r} is right up to {bar:g}, because lower is better" if lower else None
-        return np.where(np.isnan(values), -1, right), way
     told = read_marks(data, column, kind)
     # The words right and wrong mean themselves, also in a column that is called wrong.
     spoken = {label(cell) for cell in set(_cells(data, column))} - {None}
@@ -238,7 +227,7 @@ def _right(data: Data, column: str, kind: str, bar: float | None) -> tuple[Array
 # -- from cells to answers
 
 
-def _wide(data: Data, columns: Columns, kept: Array, rounds: Array, bar: float | None) -> _Answers:
+def _wide(data: Data, columns: Columns, kept: Array, rounds: Array) -> _Answers:
     """Read one row per item and one column per model."""
     items = _names(data, columns.item, kept)
     if len(set(items)) < len(items):
@@ -256,19 +245,17 @@ def _wide(data: Data, columns: Columns, kept: Array, rounds: Array, bar: float |
     )
     if columns.marks:
         kind = "wrong" if columns.turned else "right"
-        read = [_right(data, name, kind, bar) for name in columns.models]
+        read = [_right(data, name, kind) for name in columns.models]
         notes = tuple(note for _, note in read[:1] if note)
-        if bar is not None:
-            notes += (f"an answer is right from {bar:g} on (--bar)",)
         return replace(known, right=np.concatenate([one[kept] for one, _ in read]), notes=notes)
     truth = np.tile(np.array(_labels(data, columns.truth or "", kept)), many)
     said = np.concatenate([_labels(data, name, kept) for name in columns.models])
     return replace(known, right=np.where(said == "", -1, said == truth), said=said, truth=truth)
 
 
-def _long(data: Data, columns: Columns, kept: Array, rounds: Array, bar: float | None) -> _Answers:
+def _long(data: Data, columns: Columns, kept: Array, rounds: Array) -> _Answers:
     """Read one row per item and model, or per item and round."""
-    right, notes, said = _outcomes(data, columns, kept, bar)
+    right, notes, said = _outcomes(data, columns, kept)
     models = ["the model"] * kept.size
     if columns.model is not None:
         models = texts(data, columns.model, kept.tolist(), what="model")
@@ -390,35 +377,22 @@ def as_rounds(models: Sequence[str]) -> dict[str, tuple[int, ...]] | None:
     return None if keys is None or len(first) > 1 else {**dict.fromkeys(first, (-1,)), **keys}
 
 
-def _refuse_averages(told: _Answers) -> None:
-    """Refuse one score per round (and model): an average does not say how sure it is."""
-    pairs = set(zip(told.rounds.tolist(), told.models.tolist(), strict=True))
-    if 1 < told.rounds.size == len(pairs):
-        raise InputError(
-            "there is one score per round: these are averages. Give one row per item, since"
-            " averages do not say how far they are from chance"
-        )
-
-
 def _outcomes(
-    data: Data, columns: Columns, kept: Array, bar: float | None
+    data: Data, columns: Columns, kept: Array
 ) -> tuple[Array, tuple[str, ...], tuple[Array, Array] | None]:
     """Return who was right, notes, and the true labels with the answers where the log has both."""
     said = None
     if columns.truth is not None and columns.prediction is not None:
         true, told = (_labels(data, name, kept) for name in (columns.truth, columns.prediction))
         said = np.array(true), np.array(told)
-    name = columns.wrong or columns.correct or columns.score
+    name = columns.wrong or columns.correct
     if name is None:
         if said is None:
             raise InputError("no column says right or wrong: name it (--correct COLUMN)")
         return np.where(said[1] == "", -1, said[0] == said[1]), (), said
-    kind, least = "wrong" if columns.wrong else "right", bar if columns.score else None
-    right, note = _right(data, name, kind, least)
+    right, note = _right(data, name, "wrong" if columns.wrong else "right")
     right = right[kept]
     notes = (note,) if note else ()
-    if columns.score:
-        return right, (*notes, f"an answer is right from {bar:g} on (--bar)"), said
     if said is None:
         return right, notes, said
     against = np.flatnonzero((right >= 0) & (said[1] != "") & ((said[0] == said[1]) != right))

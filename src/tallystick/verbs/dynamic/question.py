@@ -67,16 +67,18 @@ class AnalyseQuestion(_Quiet):
         What the columns are, once the whole table has been looked at: slices are read alike.
     """
 
-    bar: float | None = option(None, "Scores: the number from which on an answer is right.")
     pays: float = option(
-        0.0, "Fall of the vote's risk that pays for more models: .01 is one point.", low=0, high=1
+        0.0,
+        "Fall of the vote's risk that pays for more models: .01 is one point.",
+        low=0,
+        high=1,
+        hidden=True,
     )
-    all_held_out: bool = option(False, "No round was trained on, or collected from, any item.")
     columns: Columns | None = None
 
     def settled(self, data: Data) -> tuple[Question, tuple[str, ...]]:
         """Return the question with the columns of the whole table."""
-        return replace(self, columns=columns_of(data, bar=self.bar)), ()
+        return replace(self, columns=columns_of(data)), ()
 
 
 # A table for the demonstration: three rounds of a benchmark that collects models' errors.

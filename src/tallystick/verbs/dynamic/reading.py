@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tallystick.errors import AskError, InputError
+from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks.designs import Array, majority_share
 from tallystick.table import (
     Capability,
@@ -41,8 +41,8 @@ def evaluate(source: Any, **options: Any) -> LogResult | AttemptResult:
     Parameters
     ----------
     source
-        Whatever `tallystick.table.door` takes: models' answers beside a truth, right or wrong, or
-        scores (with *bar*), one column per model; item, round and correct (or wrong), one row per
+        Whatever `tallystick.table.door` takes: models' answers beside a truth, or right and
+        wrong, one column per model; item, round and correct (or wrong), one row per
         answer; or a log of attempts (annotator, round, fooled, validated, cost).
     **options
         Roles (*item*, *round*, *models*, *correct*, *fooled*, *annotator*, *validated*, *held_out*,
@@ -63,21 +63,18 @@ def evaluate(source: Any, **options: Any) -> LogResult | AttemptResult:
 
 def answer(data: Data, question: AnalyseQuestion) -> LogResult | AttemptResult:
     """Answer from the log that *data* holds."""
-    columns = question.columns or columns_of(data, bar=question.bar)
+    columns = question.columns or columns_of(data)
     if columns.shape == "attempts":
         log, notes = attempts_of(data, columns)
         told = analyse_attempts(log, cost_unit=columns.cost, alpha=question.alpha)
         return replace(told, notes=notes)
-    rounds, notes = log_of(data, columns, bar=question.bar)
+    rounds, notes = log_of(data, columns)
     return replace(analyse(rounds, question), notes=notes)
 
 
 def _found(data: Data) -> Mapping[str, Any] | None:
     """Return which column has which role, for the line that says what was read."""
-    try:
-        return columns_of(data).found()
-    except AskError:
-        return columns_of(data, bar=0.0).found()  # which bar does not change the columns
+    return columns_of(data).found()
 
 
 def applies(roles: Roles) -> Mapping[str, Any] | None:

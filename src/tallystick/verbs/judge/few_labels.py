@@ -15,8 +15,8 @@ from tallystick.errors import InputError
 from tallystick.papers.noisy_judges import majority_shares
 from tallystick.results import Unknown
 from tallystick.stats.adverse_binary import Population
+from tallystick.stats.adverse_ratios import RatioEstimate, recalls
 from tallystick.stats.few_labels import FewLabels, accuracies, prevalences
-from tallystick.stats.label_rates import LabelRates, poststratified_ratio
 from tallystick.stats.latent_checks import CROWD
 from tallystick.table.panel import Floats, Ints, Panel
 from tallystick.verbs.judge.agreement import grades_of
@@ -119,7 +119,8 @@ def label_scores(
     # Rates by label count items.
     if panel.weight is None:
         logic = Logic.of(panel, check_ranges(prevalence, panel))
-        rates = _rates(panel, _chosen(panel, posterior), alpha, whom)
+        cells = label_cells(panel, _chosen(panel, posterior))
+        rates = [recalls(*cell, alpha=alpha, population=whom) for cell in cells]
         scores = _with_rates(scores, panel, rates, (logic, shares))
     scores = [with_answers(one, panel, j) for j, one in enumerate(scores)]
 
@@ -200,15 +201,6 @@ def _chosen(panel: Panel, posterior: Floats | None) -> Ints:
     return np.asarray(voted_for[panel.place])
 
 
-def _rates(panel: Panel, chosen: Ints, alpha: float, population: Population) -> list[LabelRates]:
-    """Return the share of right votes on each label, judge by judge."""
-    inside = np.array([True, True, False, False])
-    return [
-        poststratified_ratio(*cells, inside=inside, alpha=alpha, population=population)
-        for cells in label_cells(panel, chosen)
-    ]
-
-
 def label_cells(panel: Panel, chosen: Ints) -> list[tuple[Ints, Ints, Ints]]:
     """Return for each label judges x 4: items, labelled ones and those truly of that label.
 
@@ -252,7 +244,7 @@ def label_cells(panel: Panel, chosen: Ints) -> list[tuple[Ints, Ints, Ints]]:
 def _with_rates(
     scores: Sequence[JudgeScore],
     panel: Panel,
-    rates: Sequence[LabelRates],
+    rates: Sequence[Sequence[RatioEstimate]],
     beside: tuple[Logic, dict[str, Share]],
 ) -> list[JudgeScore]:
     """Add the rates by label, such that accuracy is their mean, and what logic allows."""
@@ -261,21 +253,23 @@ def _with_rates(
     found = []
     for j, score in enumerate(scores):
         whole, possible = logic.certain(j)
-        estimate = np.array([one.estimate[j] for one in rates])
-        ends = [one.interval[j] for one in rates]
+        own = [one[j] for one in rates]
+        estimate = np.array([one.number for one in own])
         if isinstance(score.accuracy, float):
             # A judge that skipped items saw labels in other shares than the table has.
-            weight = common if panel.voted[j] == panel.n else [one.items[j] for one in rates]
+            weight = common if panel.voted[j] == panel.n else [one.hits for one in own]
             room = np.array([tuple(possible[key]) for key in panel.keys])
-            width = np.array([one.width for one in ends])
-            estimate = consistent(estimate, score.accuracy, np.asarray(weight), width, room)
+            width = np.array([one.interval.width for one in own])
+            estimate = consistent(
+                estimate, score.accuracy, np.nan_to_num(np.asarray(weight)), width, room
+            )
         parts = {}
-        for c, (key, value) in enumerate(zip(panel.keys, estimate.tolist(), strict=True)):
+        for one, key, value in zip(own, panel.keys, estimate.tolist(), strict=True):
             unknown = Unknown(f"no labelled item of {key} has a vote of {score.name}")
-            low, high = np.fmin(ends[c].low, value), np.fmax(ends[c].high, value)
+            low, high = np.fmin(one.interval.low, value), np.fmax(one.interval.high, value)
             parts[key] = LabelScore(
                 estimate=value if math.isfinite(value) else unknown,
-                interval=replace(ends[c], low=float(low), high=float(high)),
+                interval=replace(one.interval, low=float(low), high=float(high)),
                 logical=possible[key],
             )
         found.append(replace(score, per_label=parts, logical=whole))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tallystick._rng import Rng, seed_of
-from tallystick.errors import ConvergenceError, NotIdentifiable, TallystickError
+from tallystick.errors import NotIdentifiable, TallystickError
 from tallystick.results import Unknown
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.latent_checks import Misfit, misfit
@@ -166,7 +166,7 @@ def _without_labels(panel: Panel, *, known: Known | None, rng: Rng) -> _Without:
     try:
         stated = fit_panel(sample.answered, known=known) if known else None
         model = fit_vote_model(blind, sample, rng=rng)
-    except (NotIdentifiable, ConvergenceError) as error:
+    except NotIdentifiable as error:
         trouble = error
     return _Without(sample=sample, stated=stated, trouble=trouble, model=model)
 

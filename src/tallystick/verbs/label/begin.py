@@ -15,7 +15,6 @@ from tallystick._rng import spawn
 from tallystick.errors import FileError, InputError
 from tallystick.registry import ENTRIES, capability
 from tallystick.results import Result, count
-from tallystick.sampling.draws import LabelStrata
 from tallystick.sampling.planned import share_estimator
 from tallystick.sampling.tasks import (
     LabelTask,
@@ -107,44 +106,46 @@ def begin(
     settings
         How the session is run.
     """
-    how = settings or SessionSettings()
-    asked = label_question(question)
+    how, asked = settings or SessionSettings(), label_question(question)
     if _exists(path):
         raise FileError(f"{path} exists already: open it without a question, or name another file")
     chosen = options_of(asked, dict(options or {}))
     data = _read(source, asked, dict(reading or {}))
     task = task_of(asked, data, chosen)
-    known = _known(data, task, how.origin)
-    if known.strata is not None:
+    known = labels_in(data, task)
+    draws, strata, notes = _known(data, task, known, how.origin)
+    if strata is not None:
         # The session keeps these strata: it has to begin as it will be opened again.
-        task = task_of(asked, data, chosen, known.strata)
-    show, notes = shown_columns(data, task, how.show)
-    fixed = {
-        "reading": _held_reading(data, asked, reading or {}),
-        "how": dict(data.how),
-        "fields": _plain(options or {}),
-        "truth": data.roles.truth,
-        "notes": [*known.notes, *notes],
-        "rows": data.n_rows,
-    }
-    counted = known.draws is not None or (how.origin == "random" and not known.labels)
+        task = task_of(asked, data, chosen, strata)
+    show, seen = shown_columns(data, task, how.show)
+    random = how.origin == "random"
+    head = _head(data, asked, task, how)
     head = replace(
-        _head(data, asked, task, how, fixed),
+        head,
+        options={
+            "reading": _held_reading(data, asked, reading or {}),
+            "how": dict(data.how),
+            "fields": _plain(options or {}),
+            "truth": data.roles.truth,
+            "notes": [*notes, *seen],
+            "rows": data.n_rows,
+            **head.options,
+        },
         source=_paths(source),
         show=show,
-        origin="random" if counted else "unknown",
+        origin="random" if draws is not None or (random and not known) else "unknown",
     )
     file = SessionFile(path, head.to_event())
     try:
-        strata: dict[str, Any] = {"strata": packed(task.strata.of)}
-        if known.strata is not None:
-            strata["apart"] = [[row, label] for row, label in known.labels.items()]
-        file.append([strata])
-        work = Work(data, asked, _finished(task, head), open_session(path), file)
+        fixed: dict[str, Any] = {"strata": packed(task.strata.of)}
+        if strata is not None:
+            fixed["apart"] = [[row, label] for row, label in known.items()]
+        file.append([fixed])
+        work = Work(data, _finished(task, head), open_session(path), file)
         # Labels that are counted apart are no part of the draws.
-        work.in_table = known.labels if known.strata is None else {}
-        if known.draws is not None:
-            _take_known(work, known.draws, known.labels)
+        work.in_table = known if strata is None else {}
+        if draws is not None:
+            _take_known(work, draws, known)
     except BaseException:
         file.close()
         raise
@@ -165,24 +166,20 @@ def _held_reading(
 
 
 def _head(
-    data: Data,
-    asked: Capability[Result],
-    task: LabelTask,
-    how: SessionSettings,
-    fixed: Mapping[str, Any],
+    data: Data, asked: Capability[Result], task: LabelTask, how: SessionSettings
 ) -> SessionHead:
     """Return what is fixed when the session begins."""
-    share, best = task.claim == "share", task.claim == "best-of"
-    target = how.target
+    share, best, target = task.claim == "share", task.claim == "best-of", how.target
     if target is None and share and not any(one.limit is not None for one in task.measures):
         target = USUAL_TARGET
     aims = {"target": None if best else target, "epsilon": target if best else None}
+    strata = np.ascontiguousarray(task.strata.of, dtype="<i2").tobytes()
     return SessionHead(
         question=asked.verb,
-        options={**fixed, **aims, **({"rule": RANDOM} if share else {})},
+        options={**aims, **({"rule": RANDOM} if share else {})},
         columns=task.columns,
         fingerprint=fingerprint(data.table, task.columns),
-        strata=_digest(task.strata),
+        strata=hashlib.sha256(strata).hexdigest()[:32],
         n_units=task.strata.n_items,
         classes=task.classes,
         scale=task.scale,
@@ -223,13 +220,6 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
         paths: Any = list(head.source) if source is None else source
         if not paths:
             raise InputError(f"{path} was begun from a frame: give that frame (or a file) again")
-        plain = [one for one in head.source if not any(sign in one for sign in "*?[:")]
-        gone = [one for one in plain if source is None and not Path(one).exists()]
-        if gone:
-            raise FileError(
-                f"{path} was begun with {gone[0]}, which is not there. Name the table where it is"
-                f" now: tallystick label FILE --session {path}"
-            )
         data = _read(paths, asked, given_to(head, "reading"))
         strata = session.strata()
         notes: tuple[str, ...] = ()
@@ -242,7 +232,7 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
         chosen = options_of(asked, given_to(head, "fields"))
         task = _finished(task_of(asked, data, chosen, strata), head)
         task = replace(task, notes=(*task.notes, *notes))
-        work = Work(data, asked, task, session, file)
+        work = Work(data, task, session, file)
         work.in_table = labels_in(data, task)
         return work
     except BaseException:
@@ -286,33 +276,7 @@ def given_to(head: SessionHead, part: str) -> dict[str, Any]:
     return {n: tuple(value) if isinstance(value, list) else value for n, value in given.items()}
 
 
-def _digest(strata: LabelStrata) -> str:
-    return hashlib.sha256(np.ascontiguousarray(strata.of, dtype="<i2").tobytes()).hexdigest()[:32]
-
-
 # Labels that the table holds already: counted apart, or the first draws of a session.
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class KnownLabels:
-    """Labels of the table, and what a session makes of them.
-
-    Parameters
-    ----------
-    labels
-        Row to label.
-    draws
-        The units that are the first draws: labelled in every row, and drawn at random.
-    strata
-        The strata to draw from, where labels are counted apart: these units are no part of them.
-    notes
-        What the user should know of it.
-    """
-
-    labels: Mapping[int, Label]
-    draws: Ints | None = None
-    strata: AnyInts | None = None
-    notes: tuple[str, ...] = ()
 
 
 def labels_in(data: Data, task: LabelTask) -> dict[int, Label]:
@@ -339,39 +303,36 @@ def labels_in(data: Data, task: LabelTask) -> dict[int, Label]:
     }
 
 
-def _known(data: Data, task: LabelTask, origin: str) -> KnownLabels:
-    """Return what may honestly be done with the labels that are there.
+def _known(
+    data: Data, task: LabelTask, labels: Mapping[int, Label], origin: str
+) -> tuple[Ints | None, AnyInts | None, tuple[str, ...]]:
+    """Return what may honestly be done with the labels that are there, and notes on it.
 
-    Random ones are the first draws. Labels of unknown origin leave the population: they are known,
-    and say nothing of the rest. Where the outputs of an item are labelled together, or several
-    models compete, such a label counts when its item is drawn: it is what a person would say.
+    Random ones are the first draws: the units that are labelled in every row. Labels of unknown
+    origin leave the population, which then has strata of its own: they are known, and say nothing
+    of the rest. Where the outputs of an item are labelled together, or several models compete, such
+    a label counts when its item is drawn: it is what a person would say.
     """
-    labels = labels_in(data, task)
     if not labels:
-        return KnownLabels(labels=labels)
-    within = task.strata.of >= 0
-    units = np.flatnonzero(within & np.isin(task.rows, list(labels)).all(axis=1))
+        return None, None, ()
+    units = np.flatnonzero((task.strata.of >= 0) & np.isin(task.rows, list(labels)).all(axis=1))
     together = task.rows.shape[1] > 1
     held = f"{count(len(labels))} labels of column {data.roles.truth!r} count"
     doubt = _no_random_draw(task, units) if origin == "random" else None
     if origin == "random" and doubt is None:
         whole = f"; of these {count(units.size)} items are labelled throughout"
-        note = f"{held} as the first draws{whole if together else ''}"
-        return KnownLabels(labels=labels, draws=units, notes=(note,))
+        return units, None, (f"{held} as the first draws{whole if together else ''}",)
     notes = (doubt,) if doubt is not None else ()
     if together or task.claim == "best-of":
-        note = (
-            f"{held} when the session draws their item. If they were drawn at random, begin with"
-            " --label-draw random"
-        )
-        return KnownLabels(labels=labels, notes=(*notes, note))
+        then = "If they were drawn at random, begin with --label-draw random"
+        return None, None, (*notes, f"{held} when the session draws their item. {then}")
     rest = task.strata.without(units)
     if not rest.n_items:
         raise InputError(
             f"every item has a label in column {data.roles.truth!r} already, so none is left to"
             " draw: ask the question itself"
         )
-    return KnownLabels(labels=labels, strata=rest.of, notes=notes)
+    return None, rest.of, notes
 
 
 def _no_random_draw(task: LabelTask, units: Ints) -> str | None:
@@ -379,21 +340,20 @@ def _no_random_draw(task: LabelTask, units: Ints) -> str | None:
 
     See `tallystick.table.doubts.label_doubt`: what the votes say of an item is its side.
     """
-    strata = task.strata
-    all_of = np.bincount(strata.of[strata.of >= 0], minlength=len(strata)).astype(np.float64)
-    own = np.bincount(strata.of[units], minlength=len(strata)).astype(np.float64)
-    sides, codes = np.unique(strata.side, return_inverse=True)
-    named = task.rows.shape[1] == 1 and sides.max(initial=0) < len(task.classes)
+    side, of = task.strata.side, task.strata.of
+    n = int(side.max(initial=0)) + 1
+    each, own = (
+        np.bincount(side[of[part]], minlength=n).astype(np.float64)
+        for part in (np.flatnonzero(of >= 0), units)
+    )
+    named = task.rows.shape[1] == 1 and n <= len(task.classes)
     look = LabelView(
         kind="votes",
         names=("the consensus",),
-        codes=np.tile(codes[:, None], (2, 1)),
-        labels=[
-            str(task.classes[side]) if named else f"group {k} of {len(sides)}"
-            for k, side in enumerate(sides.tolist(), start=1)
-        ],
-        known=np.repeat([False, True], len(strata)),
-        counts=np.concatenate([all_of - own, own]),
+        codes=np.tile(np.arange(n)[:, None], (2, 1)),
+        labels=[str(task.classes[k]) if named else f"group {k + 1} of {n}" for k in range(n)],
+        known=np.repeat([False, True], n),
+        counts=np.concatenate([each - own, own]),
     )
     found = label_doubt([look])
     return None if found is None else f"{found.shown}. They are taken as labels of unknown origin"
@@ -415,10 +375,8 @@ def _take_known(work: Work, units: Ints, labels: Mapping[int, Label]) -> None:
         units = units[np.isin(units, contested)]
         size = max(1, units.size)
     order = spawn(work.session.head.seed + 2, 1)[0].permutation(units)  # theirs is not known
-    every = np.ones(len(task.strata))
     for at in range(0, units.size, size):
-        part = order[at : at + size]
-        drawn = batch_event(work.session, task, work.cells, units=part, spread=every, q=None)
+        drawn = batch_event(work.session, task, work.cells, order[at : at + size])
         asks = work.session.then([drawn]).asks[len(work.session.asks) :]
         work.write([drawn, *answers_in_table(labels, asks)])
 

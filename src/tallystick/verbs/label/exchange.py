@@ -1,12 +1,8 @@
 """Batches out and answers in: as a table, or as the JSON of Label Studio, Argilla or Prodigy.
 
 Everything that leaves keeps the number of its ask, so nothing depends on the order in which a tool
-returns it. What comes back is told apart by its shape:
-
-- Label Studio, JSON: ``{"data": {…}, "annotations": [{"result": [{"value": {"choices": […]}}]}]}``
-- Label Studio, JSON-MIN: data and answer side by side, ``{"tallystick_ask": 1, "answer": …}``
-- Argilla: ``{"fields": {…}, "metadata": {…}, "responses": {"label": [{"value": …}]}}``, or a list
-- Prodigy: one object per line, ``{"text": …, "meta": {…}, "accept": […], "answer": "accept"}``
+returns it. What a tool wrote is told apart by a key of its records, and read by the paths of its
+declaration (`_FORMS`).
 
 A table in which somebody fills in answers may be an old one, so it corrects nothing: answers are
 corrected in the list of them that ``--out`` writes, in a column of its own. A tool exports what
@@ -16,20 +12,21 @@ stands there now, so what it has changed is a correction.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from tallystick.errors import FileError, InputError
+from tallystick.errors import InputError
 from tallystick.results import Json
 from tallystick.table import NUMBER, atomic, is_missing, scan, unescape, write_csv
-from tallystick.table.session import IN_FILE, Answer, Ask, Session
+from tallystick.table.log_rows import find, rows_of
+from tallystick.table.session import IN_FILE, Answer, Ask
+from tallystick.table.sources import File
 from tallystick.verbs.label.work import Work
 
 Tool: TypeAlias = Literal["label-studio", "argilla", "prodigy"]
 
-Said: TypeAlias = tuple[str, Any, str]
-"""Who answered, what (None: left open), and a note."""
 Row: TypeAlias = tuple[str, int, Any, str]
 """Place for messages, ask, answer (None: left open), note."""
 SKIPS = ("skip", "skipped", "?")
@@ -37,25 +34,25 @@ SKIPS = ("skip", "skipped", "?")
 ORDER, NOTE, ANSWER, CORRECTION = "order", "note", "answer", "correction"
 """Our own columns: the number of the ask comes first; the last one is filled in."""
 _KEY, _SESSION = "tallystick_ask", "tallystick_session"
+_HOLDERS = ("data.", "metadata.", "meta.", "")
+"""Where tools keep what a task was sent with."""
 
 
 def write_asks(
     path: str | Path, work: Work, asks: Sequence[Ask], *, tool: Tool | None = None
 ) -> None:
     """Write asks in draw order and without votes: a table to fill in, or tasks for a tool."""
-    names = [_shown_name(name) for name in work.session.head.show]
-    cells = work.shown(asks)
     if tool is None:
-        write_csv(path, {**_columns(names, asks, cells), NOTE: _blank(asks), ANSWER: _blank(asks)})
+        blank = [None] * len(asks)
+        write_csv(path, {**_columns(work, asks), NOTE: blank, ANSWER: blank})
         return
-    made = [
-        _task(tool, work, ask, dict(zip(names, row, strict=True)))
-        for ask, row in zip(asks, cells, strict=True)
+    names = [_shown_name(name) for name in work.session.head.show]
+    tasks = [
+        _task(tool, work, ask, dict(zip(names, cells, strict=True)))
+        for ask, cells in zip(asks, work.shown(asks), strict=True)
     ]
-    if tool == "prodigy":
-        text = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in made)
-    else:
-        text = json.dumps(made, ensure_ascii=False, indent=1)
+    lines = "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in tasks)
+    text = lines if tool == "prodigy" else json.dumps(tasks, ensure_ascii=False, indent=1)
     with atomic(Path(path)) as stream:
         stream.write(text.encode("utf-8"))
 
@@ -63,20 +60,19 @@ def write_asks(
 def write_answers(path: str | Path, work: Work, *, reader: str) -> None:
     """Write what a reader has answered so far, with an empty column for corrections."""
     given = work.given(reader)
-    asks = [ask for ask, _ in given]
-    table = _columns(map(_shown_name, work.session.head.show), asks, work.shown(asks))
+    table = _columns(work, [ask for ask, _ in given])
     table[NOTE] = [answer.note or None for _, answer in given]
     table[ANSWER] = [_word(answer) for _, answer in given]
-    write_csv(path, {**table, CORRECTION: _blank(asks)})
+    write_csv(path, {**table, CORRECTION: [None] * len(given)})
 
 
-def _columns(names: Any, asks: Sequence[Ask], cells: Sequence[Any]) -> dict[str, list[Any]]:
-    shown = {name: [row[place] for row in cells] for place, name in enumerate(names)}
+def _columns(work: Work, asks: Sequence[Ask]) -> dict[str, list[Any]]:
+    cells = work.shown(asks)
+    shown = {
+        _shown_name(name): [row[place] for row in cells]
+        for place, name in enumerate(work.session.head.show)
+    }
     return {ORDER: [ask.number + 1 for ask in asks], **shown}
-
-
-def _blank(asks: Sequence[Ask]) -> list[Any]:
-    return [None] * len(asks)
 
 
 def _task(tool: Tool, work: Work, ask: Ask, fields: dict[str, Any]) -> dict[str, Any]:
@@ -97,24 +93,21 @@ def read_answers_of(path: str | Path, work: Work, *, reader: str) -> list[Mappin
     written twice. Answers that name a reader of this session keep it; those of one other person are
     *reader*'s.
     """
-    records = _records(path)
-    if records is None:
+    if Path(path).suffix.lower() not in (".json", ".jsonl"):
         rows, corrects = _batch_rows(path, work)
         return _events(rows, work, reader, corrects=corrects)
     people: dict[str, list[Row]] = {}
-    for place, record in enumerate(records, start=1):
-        where = f"record {place} of {path}"
-        ask = _ask(record, where, work.session)
+    for place, record in rows_of(File(Path(path), str(path)), ("records",))[1]:
+        where = f"{place} of {path}"
+        ask = _ask(record, where, work)
         for who, label, note in _answers(record, where):
             people.setdefault(who, []).append((where, ask, label, note))
+    readers = _readers(list(people), work.session.head.readers, reader, path)
     by_reader: dict[str, list[Row]] = {}
-    for who, name in _readers(list(people), work.session.head.readers, reader, path).items():
+    for who, name in readers.items():
         by_reader.setdefault(name, []).extend(people[who])
-    return [
-        event
-        for who, rows in by_reader.items()
-        for event in _events(rows, work, who, corrects=True)
-    ]
+    found = (_events(rows, work, who, corrects=True) for who, rows in by_reader.items())
+    return [event for events in found for event in events]
 
 
 def _events(rows: Sequence[Row], work: Work, reader: str, *, corrects: bool) -> list[Any]:
@@ -136,11 +129,8 @@ def _events(rows: Sequence[Row], work: Work, reader: str, *, corrects: bool) -> 
                 continue
             if before is not None and (in_file is not None or not corrects):
                 who = "the table" if in_file is not None else f"reader {reader}"
-                way = ": correct it on the page, or in the list that --out FILE writes"
-                raise InputError(
-                    f"answers {text!r}, but {who} said {_word(before)!r} before"
-                    f"{'' if in_file is not None else way}"
-                )
+                way = "" if in_file else ": correct it in the list that --out FILE writes"
+                raise InputError(f"answers {text!r}, but {who} said {_word(before)!r} before{way}")
             events.append(work.event(ask, label, reader=reader, note=note))
         except InputError as error:
             raise InputError(f"{place}: {error}. Nothing was added") from error
@@ -149,6 +139,18 @@ def _events(rows: Sequence[Row], work: Work, reader: str, *, corrects: bool) -> 
 
 def _word(answer: Answer) -> str:
     return SKIPS[0] if answer.skipped else str(answer.label)
+
+
+def _number(order: Any, place: str, work: Work) -> int:
+    """Return the ask that a number stands for."""
+    asks = len(work.session.asks)
+    text = str(order).strip()
+    if text.isdecimal() and 1 <= int(text) <= asks:
+        return int(text) - 1
+    raise InputError(
+        f"{place}: {ORDER} is {order!r}, and asks go from 1 to {asks}: keep the number that was"
+        " written. Nothing was added"
+    )
 
 
 # A batch as a table.
@@ -167,39 +169,34 @@ def _batch_rows(path: str | Path, work: Work) -> tuple[list[Row], bool]:
         rows = table.arrow("select * from rows").to_pylist()
         places = [str(table.place(k + 1)) for k in range(len(rows))]
     corrects = CORRECTION in names
-    numbers = [
-        _number(row[names[ORDER]], place, work.session)
-        for place, row in zip(places, rows, strict=True)
-    ]
-    shown = work.shown([work.session.asks[number] for number in numbers])
+    filled = names[CORRECTION if corrects else ANSWER]
+    asks = [_number(row[names[ORDER]], at, work) for at, row in zip(places, rows, strict=True)]
+    shown = work.shown([work.session.asks[number] for number in asks])
     found: list[Row] = []
-    for place, number, row, own in zip(places, numbers, rows, shown, strict=True):
-        _check_shown(work, place, number, {name: row[held] for name, held in names.items()}, own)
-        note = row.get(names.get(NOTE, ""))
-        filled_in = row[names[CORRECTION if corrects else ANSWER]]
-        found.append((place, number, filled_in, "" if note is None else unescape(str(note))))
+    for place, number, row, own in zip(places, asks, rows, shown, strict=True):
+        cells = {name: row[held] for name, held in names.items()}
+        if not _is_ours(work, cells, own):
+            raise InputError(
+                f"{place}: this is not what order {number + 1} of {work.session.path} showed. It is"
+                " a batch of another session, or its rows were numbered again. Nothing was added"
+            )
+        note = cells.get(NOTE)
+        found.append((place, number, row[filled], "" if note is None else unescape(str(note))))
     return found, corrects
 
 
-def _check_shown(
-    work: Work, place: str, number: int, row: Mapping[str, Any], own: Sequence[str]
-) -> None:
-    """Refuse a row of another session: what it shows is not what this one asked about.
+def _is_ours(work: Work, row: Mapping[str, Any], own: Sequence[str]) -> bool:
+    """Say whether a row shows what this session asked about.
 
     A spreadsheet may write numbers and dates in its own way, so one cell that agrees is enough;
     but the item has to agree if it is shown.
     """
-    same: dict[str, bool] = {}
-    head = work.session.head
+    head, same = work.session.head, dict[str, bool]()
     for name, cell in zip(head.show, own, strict=True):
         given = row.get(_shown_name(name).strip().lower())
         if cell.strip() and given is not None:
             same[name] = _alike(cell, unescape(str(given)))
-    if not same.get(head.item or "", True) or not (not same or any(same.values())):
-        raise InputError(
-            f"{place}: this is not what order {number + 1} of {work.session.path} showed. It is a"
-            " batch of another session, or its rows were numbered again. Nothing was added"
-        )
+    return same.get(head.item or "", True) and (not same or any(same.values()))
 
 
 def _alike(cell: str, given: str) -> bool:
@@ -215,38 +212,87 @@ def _shown_name(name: str) -> str:
     return name if name not in (ORDER, NOTE, ANSWER, CORRECTION) else f"{name}_shown"
 
 
-def _number(order: Any, place: str, session: Session) -> int:
-    """Return the ask that a number stands for."""
-    text = str(order).strip()
-    if text.isdecimal() and 1 <= int(text) <= len(session.asks):
-        return int(text) - 1
-    raise InputError(
-        f"{place}: order is {order!r}, and asks go from 1 to {len(session.asks)}: keep the number"
-        " that was written. Nothing was added"
-    )
+# Other tools, as declarations.
 
 
-# Other tools.
+@dataclass(frozen=True, kw_only=True)
+class _Form:
+    """Where a tool keeps answers, as paths of `tallystick.table.log_rows.find`.
+
+    *key* tells its records, *answers* takes the answers out of one, and a field that holds one of
+    *skips* says that a person passed the task over.
+    """
+
+    key: str
+    who: str
+    value: str
+    skips: tuple[Any, ...]
+    note: str = "note"
+    answers: Callable[[Mapping[str, Any]], Iterable[Any]] = lambda record: [record]
 
 
-def _records(path: str | Path) -> list[Any] | None:
-    """Return the records of a JSON file, one object or many; None for a table."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        return None
-    except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror}") from error
-    if not text.lstrip().startswith(("[", "{")):
-        return None
-    try:
-        try:
-            body = json.loads(text)
-        except ValueError:  # one object per line
-            body = [json.loads(line) for line in text.splitlines() if line.strip()]
-    except ValueError as error:
-        raise FileError(f"{path} is not JSON ({error})") from error
-    return body if isinstance(body, list) else body.get("records", [body])
+def _responses(record: Mapping[str, Any]) -> Iterable[Any]:
+    """Return the answers of an Argilla record: by question, or a list with values by question."""
+    given = record["responses"] or ()
+    if isinstance(given, Mapping):
+        given = [one for answers in given.values() for one in answers]
+    for one in given:
+        if one.get("status") != "draft":
+            values = (one.get("values") or {"": one}).values()
+            yield from ({**one, "value": find(held, "value")} for held in values)
+
+
+_FORMS = (
+    _Form(  # Label Studio
+        key="annotations",
+        who="completed_by.email|completed_by.id|completed_by",
+        value="value.choices|value.rating|value.number",
+        skips=("was_cancelled", True),
+        note="result.value.text",
+        answers=lambda record: record["annotations"],
+    ),
+    _Form(  # Argilla
+        key="responses",
+        who="user_id",
+        value="value",
+        skips=("status", "discarded"),
+        answers=_responses,
+    ),
+    _Form(  # Prodigy
+        key="meta",
+        who="_annotator_id|_session_id",
+        value="accept|label",
+        skips=("answer", "ignore", "reject"),
+    ),
+    _Form(  # Label Studio's JSON-MIN: what was sent and what was answered, side by side
+        key=_KEY, who="annotator", value="answer.choices|answer", skips=("was_cancelled", True)
+    ),
+)
+
+
+def _answers(record: Mapping[str, Any], where: str) -> Iterable[tuple[str, Any, str]]:
+    """Return who answered, what (None: left open), and a note, for every answer of a record."""
+    for form in [one for one in _FORMS if one.key in record][:1]:
+        for one in form.answers(record):
+            parts = one.get("result", [one])
+            parts = [part for part in parts if part.get("from_name") == ANSWER] or parts
+            chosen = [leaf for part in parts for leaf in _leaves(find(part, form.value))]
+            if len(chosen) > 1:
+                raise InputError(
+                    f"{where} has the answers {', '.join(map(str, chosen))}, and one is needed: of"
+                    f" several controls that is the one called {ANSWER!r}"
+                )
+            if find(one, form.skips[0]) in form.skips[1:]:
+                chosen = [SKIPS[0]]
+            note = " ".join(map(str, _leaves(find(one, form.note))))
+            yield str(find(one, form.who) or ""), next(iter(chosen), None), note
+
+
+def _leaves(held: Any) -> list[Any]:
+    """Return what tools nest in lists, as one list."""
+    if isinstance(held, list):
+        return [leaf for one in held for leaf in _leaves(one)]
+    return [] if held is None else [held]
 
 
 def _readers(
@@ -267,93 +313,17 @@ def _readers(
     return {**named, **dict(zip(others, free, strict=False))}
 
 
-def _ask(record: Any, where: str, session: Session) -> int:
-    held = record if isinstance(record, Mapping) else {}
-    for holder in (held.get("data"), held.get("metadata"), held.get("meta"), held):
-        if isinstance(holder, Mapping) and _KEY in holder:
-            if holder.get(_SESSION, session.key) != session.key:
-                raise InputError(
-                    f"{where} belongs to another session than {session.path}. Nothing was added"
-                )
-            return _number(holder[_KEY], where, session)
-    raise InputError(
-        f"{where} has no {_KEY!r}: load the file that --out wrote into the tool, so that each task"
-        " keeps its number"
+def _ask(record: Mapping[str, Any], where: str, work: Work) -> int:
+    number, session = (
+        find(record, "|".join(holder + name for holder in _HOLDERS)) for name in (_KEY, _SESSION)
     )
-
-
-def _answers(record: Mapping[str, Any], where: str) -> list[Said]:
-    """Return every answer of a record."""
-    if "annotations" in record:
-        return [_of_annotation(one, where) for one in record["annotations"]]
-    if "responses" in record:
-        return _of_responses(record["responses"] or ())
-    note = str(record.get("note") or "")
-    if record.get("answer") in ("accept", "ignore", "reject") and "meta" in record:
-        who = str(record.get("_annotator_id") or record.get("_session_id") or "")
-        if record["answer"] == "ignore":
-            return [(who, SKIPS[0], note)]
-        if record["answer"] == "reject":
-            raise InputError(
-                f"{where} was rejected: accept it with an answer, or ignore it to skip"
-            )
-        return [(who, _only(record.get("accept", record.get("label")), where), note)]
-    if _KEY in record:  # JSON-MIN
-        value = record.get("answer")
-        chosen = value.get("choices") if isinstance(value, Mapping) else value
-        return [(str(record.get("annotator", "")), _only(chosen, where), note)]
-    return []
-
-
-def _only(chosen: Any, where: str) -> Any:
-    """Return the one choice that was made, None for none."""
-    if not isinstance(chosen, list):
-        return chosen
-    if len(chosen) > 1:
-        raise InputError(f"{where} has {len(chosen)} choices: one is needed")
-    return chosen[0] if chosen else None
-
-
-def _of_responses(responses: Any) -> list[Said]:
-    """Return the answers of an Argilla record: by question, or as a flat list."""
-    if isinstance(responses, Mapping):
-        flat = [one for answers in responses.values() for one in answers]
-    else:
-        flat = [
-            {**one, "value": value.get("value") if isinstance(value, Mapping) else value}
-            for one in responses
-            for value in (one.get("values") or {"label": one.get("value")}).values()
-        ]
-    return [
-        (
-            str(one.get("user_id", "")),
-            SKIPS[0] if one.get("status") == "discarded" else one.get("value"),
-            str(one.get("note") or ""),
-        )
-        for one in flat
-        if one.get("status", "submitted") != "draft"
-    ]
-
-
-def _of_annotation(annotation: Mapping[str, Any], where: str) -> Said:
-    """Return the answer of one annotation of Label Studio."""
-    who = annotation.get("completed_by", "")
-    who = str(who.get("email", who.get("id", ""))) if isinstance(who, Mapping) else str(who)
-    note = ""
-    given: dict[Any, Any] = {}
-    for place, part in enumerate(annotation.get("result", ())):
-        value, name = part.get("value", {}), part.get("from_name", place)
-        if "choices" in value:
-            given[name] = _only(value["choices"], where)
-        elif "rating" in value or "number" in value:
-            given[name] = value.get("rating", value.get("number"))
-        elif "text" in value:
-            text = value["text"]
-            note = text if isinstance(text, str) else " ".join(map(str, text))
-    if len(given) > 1 and ANSWER not in given:
-        named = ", ".join(map(str, given))
+    if number is None:
         raise InputError(
-            f"{where} has answers to {named}: call the control with the label 'answer'"
+            f"{where} has no {_KEY!r}: load the file that --out wrote into the tool, so that each"
+            " task keeps its number"
         )
-    label = given.get(ANSWER, next(iter(given.values()), None))
-    return who, SKIPS[0] if annotation.get("was_cancelled") else label, note
+    if session not in (None, work.session.key):
+        raise InputError(
+            f"{where} belongs to another session than {work.session.path}. Nothing was added"
+        )
+    return _number(number, where, work)

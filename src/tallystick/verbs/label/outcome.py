@@ -21,46 +21,36 @@ from tallystick.results import (
     percent_interval,
 )
 from tallystick.results.numbers import number, plural, points, points_interval
+from tallystick.sampling.duels import NEITHER
 from tallystick.sampling.stopping import next_batch, reader_error, too_noisy
 from tallystick.sampling.tasks import LabelTask
 from tallystick.table import reading_of
 from tallystick.table.session import IN_FILE, Ask, Session
-from tallystick.verbs.label.work import MeasureStanding, Standing, Work, refused
+from tallystick.verbs.label.work import MeasureStanding, Standing, Work
 
 
 def outcome(work: Work, batch: Sequence[Ask] = ()) -> LabelResult:
-    """Return the answer of a session so far.
-
-    Parameters
-    ----------
-    work
-        The session.
-    batch
-        The asks that were just handed out.
-    """
+    """Return the answer of a session so far; *batch* are the asks that were just handed out."""
     where, session, task = work.standing(), work.session, work.task
     done = [ask for ask in session.asks if session.done(ask.number)]
     skipped = sum(session.skipped(ask.number) for ask in done)
     after = sum(
         ask.draw >= where.read.n and (ask.number, IN_FILE) not in session.answers for ask in done
     )
-    widest = max(where.measures, key=_width, default=None)
-    readers, noisy = _readers(session, task, where)
-    reason = refused(session, where)
-    known = None if reason else widest
-    nothing = Unknown(reason or "this question has a verdict and no interval")
-    few = Unknown("too few labels to forecast from")
+    readers = _readers(session, where)
+    widest: Any = max(where.measures, key=_width, default=None)
+    none = Unknown("this question has a verdict and no interval")
     needed = needed_of(where, task)
-    verdict = reason or verdict_of(where, task, alpha=session.head.alpha)
+    verdict = verdict_of(where, task, alpha=session.head.alpha)
     pending = len(session.asks) - len(done)
     return LabelResult(
         verdict=verdict,
         sentences=Sentences(answer=verdict, next=next_of(where, task, session, pending=pending)),
-        decision="decided" if needed is None and reason is None else "undecided",
+        decision="decided" if needed is None else "undecided",
         needed=needed,
         n_items=task.strata.n_items + len(session.apart),
         assumptions=ASSUMPTIONS,
-        warnings=_warnings(where, readers, noisy, apart=len(session.apart), pending_after=after),
+        warnings=_warnings(where, task, session, readers, waiting=after),
         seed=session.head.seed,
         reading=reading_of(replace(work.data, unused=None)),  # texts are shown to people
         session=session.path,
@@ -70,13 +60,15 @@ def outcome(work: Work, batch: Sequence[Ask] = ()) -> LabelResult:
         skipped=skipped,
         pending=pending,
         read=where.read.n,
-        of=None if widest is None else widest.name,
-        estimate=nothing if known is None else known.estimate,
-        interval=nothing if known is None else known.interval,
-        anytime_interval=nothing if known is None else known.anytime_interval,
+        of=getattr(widest, "name", None),
+        estimate=getattr(widest, "estimate", none),
+        interval=getattr(widest, "interval", none),
+        anytime_interval=getattr(widest, "anytime_interval", none),
         measures=where.measures,
         winner=where.winner,
-        forecast=few if where.forecast is None else where.forecast,
+        forecast=Unknown("too few labels to forecast from")
+        if where.forecast is None
+        else where.forecast,
         stop=where.stop,
         batch=tuple(_shown_ask(ask) for ask in batch),
         readers=readers,
@@ -85,45 +77,37 @@ def outcome(work: Work, batch: Sequence[Ask] = ()) -> LabelResult:
     )
 
 
-def _readers(session: Session, task: LabelTask, where: Standing) -> tuple[Readers | None, bool]:
-    """Return what double reading says, and whether readers are noisier than the precision."""
+def _width(one: MeasureStanding) -> float:
+    return one.interval.width if isinstance(one.interval, Interval) else float("inf")
+
+
+def _shown_ask(ask: Ask) -> dict[str, Any]:
+    uniform = Unknown("drawn uniformly from the items that can be drawn")
+    return {
+        "item": ask.item if ask.item is not None else str(ask.row + 1),
+        "system": ask.system,
+        "order": ask.number + 1,
+        "probability": uniform if ask.probability is None else ask.probability,
+    }
+
+
+def _readers(session: Session, where: Standing) -> Readers | None:
+    """Return what double reading says; None where one person reads."""
     if len(session.head.readers) < 2:
-        return None, False
+        return None
     both = [ask.number for ask in session.asks if session.read_twice(ask.number)]
     apart = sum(session.disagree(ask) for ask in both)
-    if not both:
-        none = Unknown("nothing was read twice yet")
-        return Readers(twice=0, disagreed=0, unresolved=0, error=none, error_interval=none), False
-    error, interval = reader_error(apart, len(both), alpha=session.head.alpha)
-    noisy = any(
-        too_noisy(error, min(max(one.estimate, 0.0), 1.0), session.head.target)
-        for one in where.measures
-        if isinstance(one.estimate, float) and task.claim == "share"
-    )
-    readers = Readers(
+    error: Any = Unknown("nothing was read twice yet")
+    interval: Any = error
+    if both:
+        error, interval = reader_error(apart, len(both), alpha=session.head.alpha)
+    return Readers(
         twice=len(both),
         disagreed=apart,
         unresolved=where.read.unresolved,
         error=error,
         error_interval=interval,
     )
-    return readers, noisy
-
-
-def _width(one: Any) -> float:
-    return one.interval.width if isinstance(one.interval, Interval) else float("inf")
-
-
-def _shown_ask(ask: Ask) -> dict[str, Any]:
-    probability: Any = ask.probability
-    if probability is None:
-        probability = Unknown("drawn uniformly from the items that can be drawn")
-    return {
-        "item": ask.item if ask.item is not None else str(ask.row + 1),
-        "system": ask.system,
-        "order": ask.number + 1,
-        "probability": probability,
-    }
 
 
 # What a labelling session has answered so far.
@@ -232,8 +216,6 @@ ASSUMPTIONS = (
     "the answers are about these items, not about new ones",
 )
 
-_NEARLY = "the best, or within {:g} points of it"
-
 _STOPS = {
     "precision": "You can stop: the precision that you asked for is reached.",
     "verdict": "You can stop: the question is settled.",
@@ -241,11 +223,22 @@ _STOPS = {
     "budget": "The budget is spent.",
     "not-worth-it": "Labels alone will not get there: more are needed than are left.",
 }
+_SETTLED = ("precision", "verdict", "certain")
 
 
 def verdict_of(where: Standing, task: LabelTask, *, alpha: float) -> str:
     """Say the answer, its number, its doubt, and whether to go on."""
-    parts = [*_answer(where, task, f"{100 * (1 - alpha):g}%, whenever you stop")]
+    anytime = f"{100 * (1 - alpha):g}%, whenever you stop"
+    n = where.read.n
+    labels = f"{count(n)} {plural(_unit(task), n)}"
+    if task.claim == "share":
+        parts = [_share(one, anytime, labels) for one in where.measures[:3]]
+        if len(where.measures) > 3:
+            parts.append(f"{len(where.measures) - 3} more in the table.")
+        if not n:
+            parts = [f"Nothing is labelled yet; {count(task.strata.n_items)} items can be drawn."]
+    else:
+        parts = [_winner(where, task, anytime, labels)]
     if where.stop is not None:
         parts.append(_STOPS[where.stop])
     elif where.forecast:
@@ -258,75 +251,63 @@ def _unit(task: LabelTask) -> str:
     return "label" if task.rows.shape[1] == 1 else "item"
 
 
-def _answer(where: Standing, task: LabelTask, anytime: str) -> list[str]:
-    names, n = task.names, count(where.read.n)
-    labels = f"{n} {plural(_unit(task), where.read.n)}"
-    if task.claim != "share":
-        if where.winner is None:
-            open_ = names
-            if where.best is not None:
-                open_ = tuple(n for n, live in zip(names, where.best.live, strict=True) if live)
-            best = "better" if len(names) == 2 else "the best"
-            if not where.read.n:
-                return [f"Nothing is labelled yet: {_or(open_)} may be {best}."]
-            lead = "".join(f" ({_lead(one)})" for one in where.measures)
-            return [f"Undecided after {labels}: {_or(open_)} may be {best}{lead}."]
-        spare = where.progress.left
-        rest = f" {count(spare)} further items were not needed." if spare else ""
-        if where.winner == "neither":
-            return [f"Neither {' nor '.join(names)} is better: all {labels} are in."]
-        best = (
-            "better" if len(names) == 2 and not where.best else _NEARLY.format(task.epsilon * 100)
+def _winner(where: Standing, task: LabelTask, anytime: str, labels: str) -> str:
+    names, two = task.names, len(task.names) == 2
+    if where.winner is None:
+        if where.best is not None:
+            names = tuple(n for n, live in zip(names, where.best.live, strict=True) if live)
+        open_ = f"{_or(names)} may be {'better' if two else 'the best'}"
+        if not where.read.n:
+            return f"Nothing is labelled yet: {open_}."
+        lead = "".join(
+            f" ({one.name}: {_written(one)}, approximate)"
+            for one in where.measures
+            if isinstance(one.interval, Interval)
         )
-        sure = "certain, on these items" if where.progress.certain else anytime
-        return [f"{where.winner} is {best} ({sure}), after {labels}.{rest}"]
-    if not where.read.n:
-        return [f"Nothing is labelled yet; {count(task.strata.n_items)} items can be drawn."]
-    sentences = []
-    for one in where.measures[:3]:
-        if not isinstance(one.interval, Interval) or not isinstance(one.estimate, float):
-            sentences.append(f"{one.name}: no label counts for it yet.")
-        elif one.limit is not None and one.verdict is not None:
-            bar = percent(one.limit) if _is_share(one) else number(one.limit)
-            sentences.append(f"{one.name} is {one.verdict} {bar} ({anytime}), after {labels}.")
-        else:
-            sentences.append(_numbers(one))
-    more = len(where.measures) - 3
-    if more > 0:
-        sentences.append(f"{more} more in the table.")
-    return sentences
+        return f"Undecided after {labels}: {open_}{lead}."
+    if where.winner == NEITHER:
+        return f"Neither {' nor '.join(names)} is better: all {labels} are in."
+    best = (
+        "better"
+        if where.best is None
+        else f"the best, or within {task.epsilon * 100:g} points of it"
+    )
+    sure = "certain, on these items" if where.progress.certain else anytime
+    spare = where.progress.left
+    rest = f" {count(spare)} further items were not needed." if spare else ""
+    return f"{where.winner} is {best} ({sure}), after {labels}.{rest}"
 
 
 def _or(names: Sequence[str]) -> str:
-    if len(names) < 3:
-        return " or ".join(names)
-    return f"{', '.join(names[:-1])} or {names[-1]}"
+    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def _numbers(one: MeasureStanding) -> str:
+def _share(one: MeasureStanding, anytime: str, labels: str) -> str:
+    if not isinstance(one.interval, Interval):
+        return f"{one.name}: no label counts for it yet."
+    if one.limit is not None and one.verdict is not None:
+        bar = number(one.limit) if _is_lead(one) else percent(one.limit)
+        return f"{one.name} is {one.verdict} {bar} ({anytime}), after {labels}."
+    each = points if _is_lead(one) else percent
+    low, high = map(each, one.anytime_interval)
+    return (
+        f"{one.name}: {_written(one)} at a planned stop (approximate); {low} to {high} (anytime)."
+    )
+
+
+def _written(one: MeasureStanding) -> str:
     assert isinstance(one.interval, Interval)
-    write = percent_interval if _is_share(one) else points_interval
-    estimate = one.estimate if isinstance(one.estimate, float) else None
-    planned = write(estimate, one.interval)
-    each = percent if _is_share(one) else points
-    low, high = (each(end) for end in one.anytime_interval)
-    return f"{one.name}: {planned} at a planned stop (approximate); {low} to {high} (anytime)."
+    write = points_interval if _is_lead(one) else percent_interval
+    return write(one.estimate if isinstance(one.estimate, float) else None, one.interval)
 
 
-def _lead(one: MeasureStanding) -> str:
-    """Write a difference at a planned stop; nothing is known of it without labels."""
-    if not isinstance(one.interval, Interval) or not isinstance(one.estimate, float):
-        return "no label counts yet"
-    return f"{one.name}: {points_interval(one.estimate, one.interval)}, approximate"
-
-
-def _is_share(one: MeasureStanding) -> bool:
-    return " - " not in one.name
+def _is_lead(one: MeasureStanding) -> bool:
+    return " - " in one.name
 
 
 def needed_of(where: Standing, task: LabelTask) -> Needed | None:
     """Return how many labels would settle it; None if it is settled."""
-    if where.stop in ("precision", "verdict", "certain"):
+    if where.stop in _SETTLED:
         return None
     if where.forecast is not None and where.forecast > where.progress.left:
         return Needed(None, f"items: only {count(where.progress.left)} of these are left to label")
@@ -337,20 +318,19 @@ def needed_of(where: Standing, task: LabelTask) -> Needed | None:
 
 def next_of(where: Standing, task: LabelTask, session: Session, *, pending: int) -> str:
     """Say what to type next: label more, or ask the question with these labels."""
-    head, path = session.head, shlex.quote(session.path)
-    if where.stop in ("precision", "verdict", "certain", "budget"):
+    head = session.head
+    if where.stop in (*_SETTLED, "budget"):
         grown = task.strata.of.size > head.options.get("rows", task.strata.of.size)
         if head.question == "prevalence" or not where.read.n or not head.source or grown:
             return ""
         return f"Next: {shlex.join(_question(session))}"
     size, what = pending, "write the batch again that waits for answers:"
     if not pending:
-        outputs = int(where.best.live.sum()) if where.best is not None else task.rows.shape[1]
-        size = max(1, next_batch(where.progress)) * (outputs if task.rows.shape[1] > 1 else 1)
+        size = max(1, next_batch(where.progress)) * where.parts
         what = f"label {count(size)} more:"
     return (
-        f"Next: {what} tallystick label --session {path} --next {size} --out batch.csv, fill in"
-        " the last column, then --add batch.csv; or label on a page with --open."
+        f"Next: {what} tallystick label --session {shlex.quote(session.path)} --next {size} --out"
+        " batch.csv, fill in the last column, then --add batch.csv; or label on a page with --open."
     )
 
 
@@ -370,30 +350,38 @@ def _question(session: Session) -> list[str]:
 
 
 def _warnings(
-    where: Standing, readers: Readers | None, noisy: bool, *, apart: int, pending_after: int
+    where: Standing, task: LabelTask, session: Session, readers: Readers | None, *, waiting: int
 ) -> tuple[str, ...]:
     """Return what changes how a sensible reader takes the numbers."""
-    skips = int(where.read.skipped.sum())
-    twice, disagreed, unresolved = 0, 0, 0
-    if readers is not None:
-        twice, disagreed, unresolved = readers.twice, readers.disagreed, readers.unresolved
-    told = (
-        (skips, "items were skipped. They count against the answer both ways"),
+    told = [
         (
-            disagreed * noisy,
-            f"of {count(twice)} items that were read twice are disputed. That is more than a third"
-            " of the precision asked: have a third reader settle them",
+            int(where.read.skipped.sum()),
+            "items were skipped. They count against the answer both ways",
         ),
-        (unresolved, "disagreements are open and count as the average reader"),
         (
-            apart,
+            len(session.apart),
             "labels of unknown origin are counted apart: they are taken as known, and say nothing"
-            " about the other items",
+            " about the other items. If they were drawn at random, begin with --label-draw random",
         ),
         (
-            pending_after,
+            waiting,
             "answers stand after an item without an answer and are not counted yet. Answer or skip"
             " the items in order",
         ),
-    )
+    ]
+    if readers is not None and isinstance(readers.error, float):
+        shares = [one.estimate for one in where.measures if task.claim == "share"]
+        noisy = any(
+            too_noisy(readers.error, min(max(one, 0.0), 1.0), session.head.target)
+            for one in shares
+            if isinstance(one, float)
+        )
+        of = f"of {count(readers.twice)} items that were read twice are disputed. That is more than"
+        told += [
+            (
+                readers.disagreed * noisy,
+                f"{of} a third of the precision asked: have a third reader settle them",
+            ),
+            (readers.unresolved, "disagreements are open and count as the average reader"),
+        ]
     return tuple(f"{count(n)} {text}" for n, text in told if n)

@@ -14,7 +14,7 @@ each stratum, as if they were as good as they look. The forecast lies between th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from math import prod
 from statistics import median
 from typing import Any, ClassVar
@@ -82,8 +82,7 @@ class LabelPlanResult(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per question."""
-        names = [one.name for one in fields(LabelPlan)]
-        return [{name: getattr(one, name) for name in names} for one in self.plans]
+        return [dict(vars(one)) for one in self.plans]
 
 
 def plan(
@@ -148,37 +147,38 @@ def _plan(
         alpha=alpha,
     )
     found = []
-    for stand_in, rest in _stand_ins(data, asked):
-        own = task_of(asked, rest, chosen)
-        labels = labels_in(replace(rest, roles=replace(rest.roles, truth=stand_in)), own)
-        found += [rehearse(own, labels, replace(head, seed=seed))[0] for seed in range(RUNS)]
+    for rest in _stand_ins(data, asked):
+        own = task_of(
+            asked, replace(rest, roles=replace(rest.roles, truth=data.roles.truth)), chosen
+        )
+        answers = labels_in(rest, own)
+        found += [rehearse(own, answers, replace(head, seed=seed))[0] for seed in range(RUNS)]
     believed = [
         rehearse(task, _believed(task, seed), replace(head, seed=seed))[0]
         for seed in range(RUNS if found and share else 0)
     ]
-    labels_, low, high = _forecast(found, believed)
-    names = task.names or tuple(one.name for one in task.measures)
+    labels, low, high = _forecast(found, believed)
     return LabelPlan(
         question=asked.verb,
-        of=", ".join(names),
+        of=", ".join(task.names or (one.name for one in task.measures)),
         target=wanted,
-        labels=labels_,
+        labels=labels,
         low=low,
         high=high,
         items=task.strata.n_items,
     )
 
 
-def _stand_ins(data: Data, asked: Capability[Result]) -> list[tuple[str, Data]]:
-    """Return who can stand in for a person, each with the data as if it had no vote."""
+def _stand_ins(data: Data, asked: Capability[Result]) -> list[Data]:
+    """Return the data once for each voter who can stand in for a person: its votes as the truth."""
     group = "weak" if asked.verb == "bound" else asked.door.want or "judges"
     voters: Sequence[str] = getattr(data.roles, group)
     if len(voters) < 2 or group == "models":
         return []
     found = []
     for one in voters[:MOST_JUDGES]:
-        rest: Any = {group: tuple(name for name in voters if name != one)}
-        found.append((one, replace(data, roles=replace(data.roles, **rest))))
+        rest: Any = {group: tuple(name for name in voters if name != one), "truth": one}
+        found.append(replace(data, roles=replace(data.roles, **rest)))
     return found
 
 

@@ -7,14 +7,13 @@ import shutil
 import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tallystick.errors import InputError
 from tallystick.results import harmless, names_of
 from tallystick.sampling.tasks import LabelTask
 from tallystick.table import Data, Label, identifier, spelling, without_missing
-from tallystick.table.reading_facts import Sample, draw
+from tallystick.table.reading_facts import Facts, draw
 
 if TYPE_CHECKING:
     from tallystick.table.session import Ask
@@ -23,11 +22,7 @@ if TYPE_CHECKING:
 BLIND = "Blind: no system, judge or other reader is shown."
 
 _LOOKED = 5_000
-"""Rows that are looked at first: either a column holds votes, or it does not."""
-_TEXT, _MANY = 60, 20
-"""A column with a longer cell, or with more values that are mostly different, is there to be read:
-it holds no names, labels or numbers.
-"""
+"""Rows that are looked at to see whether columns tell the outputs of an item apart."""
 
 _SOMEBODY = {"system", "model", "judge", "annotator", "rater", "worker", "engine", "bot", "agent"}
 """Names of columns that say whose output a row is, or who read it."""
@@ -58,8 +53,8 @@ def shown_columns(
     others = [name for name in columns if name not in named]
     hidden = telling(data, task, others)
     silent = [name for name in others if name not in hidden]
-    found = named + tuple(_texts(data, silent) or silent)
-    system = data.roles.system
+    texts = [name for name, one in _facts(data, silent).items() if one.is_text]
+    found, system = (*named, *(texts or silent)), data.roles.system
     if system is not None and not _tells_apart(data, found):
         # Readers are blind to the system, unless nothing else says which output is meant.
         note = f"readers see column {system!r}: no other says which output"
@@ -70,15 +65,15 @@ def shown_columns(
 def _tells_apart(data: Data, show: Sequence[str]) -> bool:
     """Say whether some column besides the item differs between the outputs of an item."""
     item = data.roles.item
-    others = [name for name in show if name != item]
+    others = [identifier(name) for name in show if name != item]
     if not others or item is None:
         return False
-    columns = ", ".join(map(identifier, (item, *others)))
-    outputs: dict[Any, list[Any]] = {}
-    for named, *cells in data.table.query(f"select {columns} from rows limit {_LOOKED}"):
-        outputs.setdefault(named, []).append(cells)
-    several = [cells for cells in outputs.values() if len(cells) > 1]
-    return not several or any(one != cells[0] for cells in several for one in cells)
+    differ = " or ".join(f"count(distinct {name}) > 1" for name in others)
+    some = f"(select * from rows limit {_LOOKED})"
+    found = data.table.query(
+        f"select {differ} from {some} group by {identifier(item)} having count(*) > 1"
+    )
+    return not found or any(differs for (differs,) in found)
 
 
 def blindness(names: Sequence[str]) -> str:
@@ -150,15 +145,19 @@ def _parts(name: str) -> set[str]:
     return set(re.findall(r"[a-z0-9]+", spaced.lower()))
 
 
-def _sample(data: Data, columns: Sequence[str]) -> Sample:
-    """Return the first rows of some columns: enough to see what they hold."""
-    first = replace(data.table, relation=data.table.relation.limit(_LOOKED))
-    return draw(first, columns, missing=data.rules.missing)
+def _facts(data: Data, columns: Sequence[str]) -> dict[str, Facts]:
+    """Return what columns hold; those that the reading did not look at are looked at now."""
+    new = [name for name in columns if name not in data.facts]
+    seen = {
+        **data.facts,
+        **(draw(data.table, new, missing=data.rules.missing).facts if new else {}),
+    }
+    return {name: seen[name] for name in columns}
 
 
 def _labels(data: Data, task: LabelTask, columns: Sequence[str]) -> list[str]:
     """Return the columns whose cells are all labels, or grades on the scale."""
-    facts = _sample(data, columns).facts if columns else {}
+    facts = _facts(data, columns)
     if task.scale is not None:
         return [name for name, one in facts.items() if one.is_inside(*task.scale)]
     words = {_word(spelling(label)) for label in task.classes}
@@ -168,22 +167,6 @@ def _labels(data: Data, task: LabelTask, columns: Sequence[str]) -> list[str]:
 
 def _word(label: Label) -> str:
     return str(label).strip().lower()
-
-
-def _texts(data: Data, columns: Sequence[str]) -> list[str]:
-    """Return the columns that are there to be read."""
-    from pyarrow import compute
-
-    if not columns:
-        return []
-    sample, found = _sample(data, columns), []
-    for name, one in sample.facts.items():
-        longest = compute.max(compute.utf8_length(sample.column(name).cast("string"))).as_py()
-        # Numbers are mostly different too, and not to be read.
-        worded = one.distinct * (1 - one.numeric)
-        if (longest or 0) > _TEXT or worded > max(_MANY, one.seen / 2):
-            found.append(name)
-    return found
 
 
 # What the table says in a few of its rows: names for the session, texts for whoever reads them.
@@ -320,31 +303,33 @@ def _next(work: Work, reader: str, batch: int | None) -> Ask | None:
 
 def _one(work: Work, ask: int, reader: str, lines: Callable[[], str], out: TextIO) -> Ask | None:
     """Take one answer, or return the ask to show instead; EOFError where the reader stops."""
-    began, note = time.monotonic(), ""
+    began, note, given = time.monotonic(), "", dict(work.given(reader))
     while True:
         word = lines().strip()
         key, _, rest = word.lower().partition(" ")
-        if word.lower() in ("q", "quit"):
+        if key in ("q", "quit"):
             raise EOFError
-        if word == "?":
+        if key == "?":
             _say(out, _HELP)
-        elif word.lower() == "l":
-            for one, answer in work.given(reader):
-                label = "skip" if answer.skipped else str(answer.label)
-                _say(out, f"{one.number + 1}: {one.item or one.row + 1}: {label}")
+        elif key == "l":
+            for one, answer in given.items():
+                _say(
+                    out,
+                    f"{one.number + 1}: {one.item or one.row + 1}: {'skip' if answer.skipped else answer.label}",
+                )
         elif key == "c" and rest.strip().isdecimal():
-            found = [one for one, _ in work.given(reader) if one.number == int(rest) - 1]
-            if found:
-                return found[0]
+            for one in given:
+                if one.number == int(rest) - 1:
+                    return one
             _say(out, f"You have not answered {rest}: l lists your answers.")
         elif key in ("n", "note"):
             note = word.partition(" ")[2].strip() or lines().strip()
             _say(out, "The note goes with the answer.")
         elif word:
             try:
-                label_ = None if word.lower() in ("s", "skip") else _label(work, word)
+                label = None if key in ("s", "skip") else _label(work, word)
                 seconds = time.monotonic() - began
-                work.answer(ask, label_, reader=reader, note=note, seconds=seconds)
+                work.answer(ask, label, reader=reader, note=note, seconds=seconds)
             except InputError as error:
                 _say(out, str(error))
                 continue

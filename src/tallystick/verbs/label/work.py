@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tallystick._rng import Rng, as_rng, spawn
 from tallystick.errors import FileError, InputError
-from tallystick.results import Interval, Json, Result, Unknown
+from tallystick.results import Interval, Json, Unknown
 from tallystick.sampling.bets import anytime_share, evidence, rectified_steps
 from tallystick.sampling.contest import BestOf, contested_draws
 from tallystick.sampling.draws import DrawJournal, draw_batch
@@ -51,7 +51,7 @@ from tallystick.sampling.tasks import (
     read_answers,
 )
 from tallystick.sampling.votes import Floats, Ints
-from tallystick.table import Capability, Data, Label
+from tallystick.table import Data, Label
 from tallystick.table.session import IN_FILE, Answer, Ask, Session, SessionFile
 from tallystick.verbs.label.shown import RowCells, blindness, telling
 
@@ -66,15 +66,9 @@ class Work:
     """
 
     def __init__(
-        self,
-        data: Data,
-        asked: Capability[Result],
-        task: LabelTask,
-        session: Session,
-        file: SessionFile | None,
+        self, data: Data, task: LabelTask, session: Session, file: SessionFile | None
     ) -> None:
-        self.data, self.asked, self.task, self.session = data, asked, task, session
-        self._file = file
+        self.data, self.task, self.session, self._file = data, task, session, file
         head = session.head
         self.cells = RowCells(data, head.item, head.system, head.show)
         self.in_table: Mapping[int, Label] = {}
@@ -121,19 +115,14 @@ class Work:
         Asks that were drawn and not answered come first. Without *size* the forecast decides.
         """
         reader = self.session.head.readers[0]
-        waiting = self.session.open_asks(reader)
-        where = self.standing()
-        parts = self.task.rows.shape[1]
-        if parts > 1 and where.best is not None:
-            parts = int(where.best.live.sum())
+        waiting, where = self.session.open_asks(reader), self.standing()
         wanted = size
         if wanted is None:
-            wanted = 0 if waiting else next_batch(where.progress) * parts
-        missing = -(-(wanted - len(waiting)) // parts)
+            wanted = 0 if waiting else next_batch(where.progress) * where.parts
+        missing = min(-(-(wanted - len(waiting)) // where.parts), where.progress.left)
         budget = self.session.head.budget
         if budget is not None:
-            missing = min(missing, (budget - len(self.session.asks)) // parts)
-        missing = min(missing, where.progress.left)
+            missing = min(missing, (budget - len(self.session.asks)) // where.parts)
         # The contested items are settled batch by batch, so a batch has to be finished first.
         if missing > 0 and not (waiting and self.task.claim == "best-of"):
             drawn = drawn_event(self.session, self.task, where, self.cells, missing)
@@ -200,12 +189,7 @@ class Work:
     def standing(self) -> Standing:
         """Say where the session stands, from the answers so far."""
         if self._standing is None:
-            found = standing(self.session, self.task)
-            # What cannot be claimed from these labels is no reason to stop drawing others.
-            early = found.stop in ("precision", "verdict", "not-worth-it")
-            if early and refused(self.session, found) is not None:
-                found = replace(found, stop=None, forecast=None)
-            self._standing = found
+            self._standing = standing(self.session, self.task)
         return self._standing
 
     def result(self, batch: Sequence[Ask] = ()) -> LabelResult:
@@ -236,28 +220,26 @@ def drawn_event(
     """Draw *size* further units and return the line that records them."""
     number = len(session.batches)
     rng = spawn(session.head.seed, number + 1)[number]
-    spread = np.ones(len(task.strata))
-    if task.claim == "best-of":
-        assert where.best is not None
+    if where.best is not None:
         units = contested_draws(where.best, size=size, rng=rng)
         if task.rows.shape[1] > 1:
             # Only the outputs of systems that may still be the best are worth a label.
             task = replace(task, rows=task.rows[:, where.best.live])
-        return batch_event(session, task, cells, units=units, spread=spread, q=None)
-    journal = journal_of(session, task.strata)
+        return batch_event(session, task, cells, units)
+    journal, spread = journal_of(session, task.strata), np.ones(len(task.strata))
     if not session.head.random:
         spread = _spread(task, where, journal)
     else:
-        measures = zip(task.measures, where.live, strict=True)
-        counts = [one.counts for one, live in measures if live and one.counts is not None]
-        if counts and not where.live.all():
-            spread = np.any(counts, axis=0).astype(np.float64)
         whole = _whole_items(task, journal.item, where.live, rng, size)
         if whole is not None:
-            return batch_event(session, task, cells, units=whole, spread=spread, q=None)
+            return batch_event(session, task, cells, whole)
+        measures = zip(task.measures, where.live, strict=True)
+        counts = [one.counts for one, live in measures if live and one.counts is not None]
+        if counts:
+            spread = np.any(counts, axis=0).astype(np.float64)
     after = draw_batch(task.strata, journal, size=size, spread=spread, rng=rng)
     new = slice(journal.n_draws, None)
-    return batch_event(session, task, cells, units=after.item[new], spread=spread, q=after.q[new])
+    return batch_event(session, task, cells, after.item[new], spread, after.q[new])
 
 
 def _whole_items(
@@ -299,21 +281,15 @@ def batch_event(
     session: Session,
     task: LabelTask,
     cells: RowCells | None,
-    *,
     units: Ints,
-    spread: Floats,
-    q: Floats | None,
+    spread: Floats | None = None,
+    q: Floats | None = None,
 ) -> dict[str, Json]:
-    """Return the line of one batch.
+    """Return the line of one batch; without *spread* every unit that is left was as likely.
 
     The second reader reads as many as make max(20, a tenth of all) with those before, taken from
     the batch at random.
     """
-    strata = task.strata.of[units]
-    draws: list[Json] = [
-        [int(unit), int(h), None if q is None else float(q[k])]
-        for k, (unit, h) in enumerate(zip(units, strata, strict=True))
-    ]
     # Which output of an item comes first is drawn: a fixed order would tell readers whose it is.
     order = spawn(session.head.seed + 3, len(session.batches) + 1)[-1]
     rows = order.permuted(task.rows[units], axis=1)
@@ -324,10 +300,12 @@ def batch_event(
         for k, parts in enumerate(rows.tolist())
         for row in parts
     ]
+    chances = [None] * units.size if q is None else q.tolist()
+    drawn = zip(units.tolist(), task.strata.of[units].tolist(), chances, strict=True)
     event: dict[str, Json] = {
         "batch": session.n_draws,
-        "spread": [float(s) for s in spread],
-        "draws": draws,
+        "spread": [1.0] * len(task.strata) if spread is None else spread.tolist(),
+        "draws": [list(draw) for draw in drawn],
         "asks": asks,
     }
     if len(session.head.readers) > 1:
@@ -397,6 +375,8 @@ class Standing:
         Why to stop, or None to go on.
     forecast
         At most about how many more labels; None where nothing can be forecast.
+    parts
+        How many outputs of a unit are worth a label.
     best
         Where the contest of several models stands.
     """
@@ -408,58 +388,67 @@ class Standing:
     progress: LabelProgress
     stop: StopReason | None
     forecast: int | None
+    parts: int
     best: BestOf | None = None
 
 
 def standing(session: Session, task: LabelTask) -> Standing:
     """Say where a session stands."""
-    read = read_answers(session, task)
+    read, head = read_answers(session, task), session.head
     order = None if task.claim == "share" else session_order(session, task, read=read)
     best = None if order is None else order.best
     measures = () if best is not None else _measures(session, task, read)
     parts = task.rows.shape[1]
     if best is not None and parts > 1:
-        parts = int(best.live.sum())  # only these outputs of an item are worth a label
+        parts = int(best.live.sum())
 
     limits = [one for one in measures if one.limit is not None]
     winner = None if order is None else order.winner
     settled = winner is not None or bool(limits and all(one.verdict for one in limits))
     certain = order is not None and order.certain
     left = task.strata.n_items - session.n_draws if order is None else order.left
-    needs, told = _missing(session, task, read, measures)
-    enough = read.n >= FIRST or all(need == 0 for need in needs)
+    wanted = head.options.get("target")
+    needs = [] if wanted is None else _missing(session, task, read, measures, wanted)
+    least = [need for need, _ in needs]
+    enough = read.n >= FIRST or not any(least)
     progress = LabelProgress(
         labelled=read.n,
         left=left,
-        missing=_in_all(session, task, needs) if needs and enough else None,
+        missing=_in_all(session, task, least) if needs and enough else None,
         verdict=settled,
         certain=certain,
-        budget=_affordable(session, parts),
+        budget=None
+        if head.budget is None
+        else max(1, session.n_draws + (head.budget - len(session.asks)) // parts),
     )
-    more = None
-    if read.n >= FIRST and len(told) == len(needs):
-        grown = None if order is None else order.missing
-        more = _in_all(session, task, told) if needs else grown
+    told = [one for _, one in needs if one is not None]
+    more = None if needs or order is None else order.missing
+    if needs and len(told) == len(needs):
+        more = _in_all(session, task, told)
     return Standing(
         read=read,
         measures=measures,
-        live=np.array([need > 0 for need in needs or [1]], dtype=np.bool_),
+        live=np.array([need > 0 for need in least or [1]], dtype=np.bool_),
         winner=winner,
         progress=progress,
         stop=stop_reason(progress),
-        forecast=0 if settled or certain or not left else more,
+        forecast=0 if settled or certain or not left else more if read.n >= FIRST else None,
+        parts=parts,
         best=best,
     )
 
 
 def _measures(session: Session, task: LabelTask, read: Read) -> tuple[MeasureStanding, ...]:
     """Return what is known of each number, by the rule of the session."""
-    journal, known = journal_of(session, task.strata), apart_answers(session, task)
-    alpha, found = session.head.alpha, list[Found]()
+    journal, known, alpha = (
+        journal_of(session, task.strata),
+        apart_answers(session, task),
+        session.head.alpha,
+    )
     if session.head.random and task.shared is not None:
-        found += shared_measures(task, read, known, alpha=alpha)
+        found: Sequence[Found] = shared_measures(task, read, known, alpha=alpha)
     else:
-        found += [
+        found = [
             planned_measure(task, read, one, apart_of(known, one, task), alpha=alpha)
             for one in task.measures
         ]
@@ -469,29 +458,29 @@ def _measures(session: Session, task: LabelTask, read: Read) -> tuple[MeasureSta
 
 
 def _missing(
-    session: Session, task: LabelTask, read: Read, measures: tuple[MeasureStanding, ...]
-) -> tuple[list[int], list[int]]:
-    """Return how many labels each number still takes, and the forecasts, if a precision is asked.
+    session: Session,
+    task: LabelTask,
+    read: Read,
+    measures: Sequence[MeasureStanding],
+    wanted: float,
+) -> list[tuple[int, int | None]]:
+    """Return how many labels each number takes at least, and by forecast if there is one.
 
     Nothing stops before 20 labels, and a number with fewer than 10 has no forecast.
     """
-    wanted = session.head.options.get("target")
-    if wanted is None:
-        return [], []
-    needs: list[int] = []
-    told: list[int] = []
+    found: list[tuple[int, int | None]] = []
     for measure, one in zip(task.measures, measures, strict=True):
         labelled, items = read.n, task.strata.n_items
         if session.head.random:
             labelled = int((measure.cells(task.strata, read.units) >= 0).sum())
             items = int(measure.cell_sizes(task.strata).sum())
-        least = min(items, FIRST)
+        rest = min(items, FIRST) - labelled
         seen = None
-        if isinstance(one.interval, Interval) and labelled >= least / 2:
+        if isinstance(one.interval, Interval) and labelled >= min(items, FIRST) / 2:
             seen = forecast(labelled, one.interval.width / 2, wanted, items=items)
-            told.append(max(seen, least - labelled))
-        needs.append(max(1, least - labelled) if seen is None or labelled < least else seen)
-    return needs, told
+        need = max(1, rest) if seen is None or rest > 0 else seen
+        found.append((need, None if seen is None else max(seen, rest)))
+    return found
 
 
 def _in_all(session: Session, task: LabelTask, needs: Sequence[int]) -> int:
@@ -575,27 +564,3 @@ def _own_journal(
         spreads=np.ones_like(journal.spreads),
     )
     return found, np.clip(share, low + room, high - room)
-
-
-def _affordable(session: Session, asks: int) -> int | None:
-    """Return how many draws the budget allows in all, if each further one takes *asks* labels."""
-    budget = session.head.budget
-    if budget is None:
-        return None
-    return max(1, session.n_draws + (budget - len(session.asks)) // asks)
-
-
-def refused(session: Session, where: Standing) -> str | None:
-    """Return why nothing can be claimed from these labels, or None if something can.
-
-    Labels of unknown origin that were taken for random ones covered .86 at a nominal .95. What the
-    table held counts only where this session drew it too.
-    """
-    held = {ask.draw for ask in session.asks if (ask.number, IN_FILE) in session.answers}
-    own = session.head.origin == "unknown" or len(held) < where.read.n
-    if session.head.origin == "random" or not (session.apart or held) or (where.read.n and own):
-        return None
-    return (
-        "No label was drawn at random: draw some from the items that are not labelled. If those"
-        " that are there were drawn at random, begin with --label-draw random."
-    )

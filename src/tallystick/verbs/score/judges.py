@@ -15,10 +15,10 @@ from tallystick._rng import as_rng
 from tallystick.errors import InputError
 from tallystick.results import Result, Unknown
 from tallystick.stats.adverse_binary import Population
+from tallystick.stats.adverse_ratios import RatioEstimate, recalls
 from tallystick.stats.agreement import cohen_kappa
 from tallystick.stats.few_labels import each_judge
 from tallystick.stats.intervals import pseudo_t
-from tallystick.stats.label_rates import LabelRates, poststratified_ratio
 from tallystick.table import Data
 from tallystick.table.panel import Floats
 from tallystick.table.panel_grades import GradePanel, read_outputs
@@ -107,7 +107,7 @@ def grade_judges(outputs: GradePanel, question: ScoreQuestion) -> tuple[JudgeRow
     """Return TPR, TNR, kappa and bias of every judge, over all systems and per system.
 
     TPR is the share of good outputs that a judge passes, TNR the share of bad ones that it fails.
-    Both use all the judge's grades beside the labels (P2). A graded judge passes what it grades
+    Both use all the judge's grades beside the labels (AL15). A graded judge passes what it grades
     above the middle of the scale.
     """
     alpha, population = question.alpha, population_of(question)
@@ -186,39 +186,28 @@ class _Counts:
         population: Population,
         unknown: Unknown | None,
     ) -> list[tuple[Rate, Rate]]:
-        """Return TPR and TNR of every judge from all its grades and the labels (P2)."""
+        """Return TPR and TNR of every judge from all its grades and the labels (AL15)."""
         if unknown is not None:
             return [(Rate(unknown, unknown), Rate(unknown, unknown))] * len(judges)
-        sizes, bad = self.sizes.copy(), self.labelled - self.good
-        silent = sizes.sum(axis=1) == 0
-        sizes[silent, 0] = 1.0  # a judge without grades: nothing is known, and nothing is divided
-        passed = np.array([True, True, False, False])
-        classes = {"good": (self.good, passed), "bad": (bad, ~passed)}
-        found = {
-            name: poststratified_ratio(
-                sizes, self.labelled, hits, inside=inside, alpha=alpha, population=population
-            )
-            for name, (hits, inside) in classes.items()
-        }
+        # A class is found where the judge gives it: for bad outputs the cells in reverse order.
+        good = recalls(self.sizes, self.labelled, self.good, alpha=alpha, population=population)
+        back = (part[:, ::-1] for part in (self.sizes, self.labelled, self.labelled - self.good))
+        bad = recalls(*back, alpha=alpha, population=population)
 
-        def rate(j: int, name: str) -> Rate:
-            hits, one = classes[name][0], found[name]
-            if silent[j] or not hits[j].sum():
-                return _nothing(judges[j])
-            return _rate(one, j, judges[j])
+        def rate(found: RatioEstimate, judge: str) -> Rate:
+            if isinstance(found.estimate, Unknown):
+                return _nothing(judge)
+            return Rate(found.estimate, found.interval)
 
-        return [(rate(j, "good"), rate(j, "bad")) for j in range(len(judges))]
+        return [
+            (rate(one, judge), rate(other, judge))
+            for one, other, judge in zip(good, bad, judges, strict=True)
+        ]
 
 
 def _nothing(judge: str) -> Rate:
     none = Unknown(f"too few outputs that people graded have a grade of {judge}")
     return Rate(none, none)
-
-
-def _rate(found: LabelRates, j: int, judge: str) -> Rate:
-    if np.isnan(found.estimate[j]):
-        return replace(_nothing(judge), interval=found.interval[j])
-    return Rate(float(found.estimate[j]), found.interval[j])
 
 
 def _kappa(outputs: GradePanel, judge: int, alpha: float) -> Rate:

@@ -36,9 +36,6 @@ class ScoreQuestion(Question):
         " use both ends.",
         metavar="LO,HI",
     )
-    judge_scale: tuple[float, float] | None = option(
-        None, "The judges' grades go from LO to HI, if not as the human ones.", metavar="LO,HI"
-    )
     lower_is_better: bool | None = option(
         None,
         "Whether less or more is better (guessed from names): of errors, grades are turned round.",
@@ -72,15 +69,16 @@ class ScoreQuestion(Question):
         "Condition such as 'new >= old - 0.02' or 'score(new) > 0.8'; repeat for more.",
         flag="--gate",
     )
+    judge_scale: tuple[float, float] | None = None
+    """The judges' own scale, as `settled` reads it off the table."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.gates, str):
             object.__setattr__(self, "gates", (self.gates,))
-        for name in ("scale", "judge_scale"):
-            low, high = getattr(self, name) or (0.0, 1.0)
-            if not (low < high and abs(low) < float("inf") and abs(high) < float("inf")):
-                raise InputError(f"{name} must be LO,HI with LO < HI, got {low:g},{high:g}")
+        low, high = self.scale or (0.0, 1.0)
+        if not (low < high and abs(low) < float("inf") and abs(high) < float("inf")):
+            raise InputError(f"scale must be LO,HI with LO < HI, got {low:g},{high:g}")
 
     @property
     def labels_speak_for(self) -> str:
@@ -106,7 +104,7 @@ class ScoreQuestion(Question):
             return self, ()
         found, notes = self, []
         words = word_worth(data.rules.labels)
-        scales = None if self.scale or self.judge_scale else usual_scales(data)
+        scales = None if self.scale else usual_scales(data)
         if len(words) > 2 and not self.scale:  # two are fail and pass
             found = replace(found, scale=(1.0, float(len(words))))
             notes.append(f"the {len(words)} words of --labels are grades from 1 to {len(words)}")

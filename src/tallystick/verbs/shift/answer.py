@@ -89,7 +89,7 @@ def evaluate(source: Any, **options: Any) -> ShiftResult:
         A path, a frame, a mapping of columns, …
     **options
         Roles (*truth*, *old*, *new*, *confidence*, *item*, *by*), the fields of `ShiftQuestion`,
-        and the options of reading (*missing*, *coerce*, *labels*, *old_file*, …).
+        and the options of reading (*missing*, *coerce*, *labels*, …).
 
     Examples
     --------
@@ -121,7 +121,7 @@ def answer(data: Data, question: ShiftQuestion) -> ShiftResult:
     parts = slices_of(data, known)
     gates = read_gates(question.gates)
     for gate in gates:
-        check_metric(gate.left, known.items, graded=question.grades)
+        check_metric(gate.left, known.items, graded=question.scale is not None)
     if question.history is not None:
         check_history(question.history)
 

@@ -47,10 +47,7 @@ class ShiftQuestion(ClientQuestion):
     It is all that decides a run besides the data and the API.
     """
 
-    grades: bool = option(
-        False,
-        "The answers are grades: numbers whose mean may change; --labels 1,2,3 is their scale.",
-    )
+    scale: tuple[float, float] | None = option(None, "Answers are grades.", metavar="LO,HI")
     old_draws: tuple[str, ...] = option(
         (), "More answers of the same old version to each item; repeat, or use commas."
     )
@@ -81,6 +78,8 @@ class ShiftQuestion(ClientQuestion):
         more = (piece.strip() for text in self.old_draws for piece in str(text).split(","))
         object.__setattr__(self, "old_draws", tuple(more))
         read_gates(self.gates)
+        if self.scale is not None and not self.scale[0] < self.scale[1]:
+            raise InputError(f"scale goes from the lowest grade to the highest, got {self.scale}")
         if self.budget is not None and self.budget <= (self.repeats or 0):
             raise BudgetError(
                 f"a budget of {self.budget} calls does not allow {self.repeats} repeats"
@@ -181,7 +180,7 @@ def check_metric(metric: str, items: Items, *, graded: bool) -> None:
     if name in ("accuracy_change", "recall_change") and not items.labelled:
         missing = "true labels (--truth)"
     if name == "grade_change" and not graded:
-        missing = "grades (--grades)"
+        missing = "grades (--scale LO,HI)"
     if missing:
         raise InputError(f"a gate on {metric} needs {missing}")
     if colon and label not in known:

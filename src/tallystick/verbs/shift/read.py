@@ -75,7 +75,7 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
     roles = data.roles
     if roles.old is None:
         raise InputError("shift compares new answers with old ones: name their column (--old)")
-    if question.grades and roles.truth is not None:
+    if question.scale and roles.truth is not None:
         raise InputError("grades say how good an answer is, so they need no true labels (--truth)")
     if roles.truth is not None:
         _refuse_numbers(data, roles.truth)
@@ -110,7 +110,7 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
             name: [_read(reading, text, labels) for text in column] for name, column in raw.items()
         }
     else:
-        labels = _scale(raw, said) if question.grades else _seen(raw, said)
+        labels = _scale(_seen(raw, said), question.scale)
         read = raw
     before = read[roles.old]
     strange = tuple(sorted({one for one in before if one is not None} - set(labels)))
@@ -202,22 +202,25 @@ def _seen(raw: Mapping[str, Sequence[str | None]], names: Sequence[str]) -> list
     return sorted({one for name in names for one in raw[name] if one is not None})
 
 
-def _scale(raw: Mapping[str, Sequence[str | None]], names: Sequence[str]) -> list[str]:
-    """Return all grades that are possible: every whole number between those that were seen."""
-    seen = _seen(raw, names)
+def _scale(seen: list[str], scale: tuple[float, float] | None) -> list[str]:
+    """Return all grades of a scale that are possible: its ends, and whole numbers or those seen."""
+    if scale is None:
+        return seen
+    low, high = map(float, scale)
     numbers = _numbers(seen)
-    if all(number.is_integer() for number in numbers):
-        return [str(n) for n in range(int(min(numbers)), int(max(numbers)) + 1)]
-    return sorted(seen, key=float)
+    for text, number in zip(seen, numbers, strict=True):
+        if not low <= number <= high:
+            raise InputError(f"the grade {text!r} is outside the scale {low:g} to {high:g}")
+    if all(number.is_integer() for number in (low, high, *numbers)):
+        return [str(n) for n in range(int(low), int(high) + 1)]
+    return sorted([*seen, *(f"{end:g}" for end in scale if end not in numbers)], key=float)
 
 
 def _numbers(labels: Sequence[str]) -> list[float]:
     try:
         return [float(label) for label in labels]
     except ValueError as error:
-        raise InputError(
-            f"grades must be numbers, got {', '.join(labels[:6])}: name the scale (--labels 1,2,3)"
-        ) from error
+        raise InputError(f"grades must be numbers, got {', '.join(labels[:6])}") from error
 
 
 def grade_scale(labels: Sequence[str]) -> FloatArray:
@@ -227,10 +230,7 @@ def grade_scale(labels: Sequence[str]) -> FloatArray:
     [0.0, 0.25, 1.0]
     """
     numbers = np.array(_numbers(labels))
-    low, high = numbers.min(), numbers.max()
-    if low == high:
-        raise InputError("all grades are equal: name the whole scale (--labels 1,2,3,4,5)")
-    return np.asarray((numbers - low) / (high - low))
+    return np.asarray((numbers - numbers[0]) / (numbers[-1] - numbers[0]))
 
 
 def _past(
@@ -240,7 +240,7 @@ def _past(
     names: Sequence[str],
 ) -> Past:
     """Return the other old answers; refuse a blank one, and columns of another version."""
-    scale = grade_scale(items.labels) if question.grades else None
+    scale = None if question.scale is None else grade_scale(items.labels)
     if not question.old_draws:
         return Past(scale=scale)
     if question.since is not None:
