@@ -102,7 +102,7 @@ def _labels(labels: tuple[str, ...]) -> _Labels:
         markup=re.compile(rf"(?<!\w)_+|_+(?!\w)|\\(?:boxed|text)|[{markup}]"),
         found=re.compile(word, re.IGNORECASE),
         scale=re.compile("(?!)" if top is None else scale, re.IGNORECASE),
-        kind=re.compile(rf"\b{_KIND}\s+([{short or chr(_FIRST - 1)}])", re.IGNORECASE),
+        kind=re.compile(rf"\b{_W['kind']} ([{short or chr(_FIRST - 1)}])", re.IGNORECASE),
     )
 
 
@@ -137,10 +137,6 @@ def whole_label(text: str, labels: Sequence[str]) -> int:
 _FIRST = 0xE000
 _SIGN = "([\ue000-\uf8ff])"
 _MARKS = '*`"“”«»„「」[]{}$#'
-_KIND = (
-    r"(?:option|response|answer|assistant|choice|model|candidate|output|reply|system|grade|score"
-    r"|rating|level|label|category|class|number|opción|opção|réponse|respuesta|resposta|antwort)"
-)
 _BRACKETED = re.compile(rf"[('‘]+\s*{_SIGN}\s*[)'’]+")
 _ARTICLE = re.compile(
     r"(?:[ai](?=\s+\w)|I(?=\s+\w|'))(?!\s+(?:because|since)\b)"
@@ -168,159 +164,150 @@ def _signed(text: str, labels: _Labels) -> str:
     return labels.kind.sub(r"\1", signs).removeprefix(">").strip()
 
 
-# The words of the grammar: blanks part them, and `_` stands for a blank inside one.
+# The words of the grammar: one entry per paragraph, blanks part words, `_` is a blank inside one.
 
 
-def _any(words: str) -> str:
-    return f"(?:{'|'.join(words.split())})".replace("_", " ")
+def _lexicon(text: str) -> dict[str, str]:
+    entries = (entry.partition(": ") for entry in text.strip().split("\n\n"))
+    return {name: f"(?:{'|'.join(words.split())})".replace("_", " ") for name, _, words in entries}
 
 
-ANSWER_WORDS = (
-    r"answer|verdict|label|rating|score|classification|category|class|sentiment|grade|decision"
-    r"|result|choice|judge?ment|winner|option|prediction|preference|vote|intent|pick"
-    # Chinese, Hindi, Spanish, French, Arabic, Bengali, Portuguese, Russian, Urdu, Indonesian,
-    # German, Japanese, Italian
-    r"|答案|结论|標籤|标签|判断|情感|评分|答え|正解|回答|उत्तर|जवाब|respuesta|veredicto|etiqueta|nota"
-    r"|réponse|étiquette|note|الإجابة|الجواب|উত্তর|resposta|rótulo|veredito|alternativa|ответ|вердикт"
-    r"|метка|جواب|jawaban|antwort|urteil|bewertung|gewinner|ganadora?|gagnant|vencedora?|risposta"
-)
+# Only a modifier may stand before the answer: a "wrong answer: B" or a "reference answer: C" is
+# none. Titles are the answer only before a colon: "the priority is high" may speak of a text. Items
+# are what is labelled: "a negative review" says of it what "negative" does. Answers, and I choose,
+# are said in Chinese, Hindi, Spanish, French, Arabic, Bengali, Portuguese, Russian, Urdu,
+# Indonesian, German, Japanese and Italian, too.
+_W = _lexicon(r"""
+answer: answer verdict label rating score classification category class sentiment grade decision
+    result choice judge?ment winner option prediction preference vote intent pick 答案 结论 標籤 标签
+    判断 情感 评分 答え 正解 回答 उत्तर जवाब respuesta veredicto etiqueta nota réponse étiquette note الإجابة
+    الجواب উত্তর resposta rótulo veredito alternativa ответ вердикт метка جواب jawaban antwort urteil
+    bewertung gewinner ganadora? gagnant vencedora? risposta
+
+title: preferred priority severity relation topic stance level outcome overall evaluation assessment
+    conclusion response final 选择 選擇 wahl ergebnis résultat resultado
+
+modifier: the my our your a its is this so and thus then here final overall correct right best better
+    short total preferred only most more single main dominant general expressed predicted appropriate
+    suitable fitting likely accurate stronger strongest proper valid closest judge'?s? la le el il der
+    die das o correcta correcte bonne richtige sua minha mi ma meine? mon sichere правильный верный мой
+
+after: correcta correcte correta corretta الصحيحة الصحيح here label verdict score
+
+kind: option response answer assistant choice model candidate output reply system grade score rating
+    level label category class number opción opção réponse respuesta resposta antwort
+
+item: review comment text statement message tweet post sentence reply response answer output claim
+    e-?mail ticket passage translation summary code essay submission article headline document
+    request query solution feedback one case issue tone mood language priority severity
+
+is: is was would_be must_be should_be has_to_be will_be remains es sería est serait ist wäre lautet é
+    seria è adalah هي هو है
+
+how: therefore thus hence clearly definitely certainly surely obviously absolutely still simply best
+    most very an? the : clear solid la le el die der das a_la é_a claramente eindeutig klar
+
+lead: on_balance on_reflection in_short in_sum in_summary in_conclusion in_my_view all_in_all overall
+    therefore thus hence so then still ultimately finally clearly again also but and now altogether
+    i_(?:think|believe|conclude|judge|would_say)(?:_that)? i'd_say(?:_that)?
+    i(?:'m|_am)_(?:confident|sure|certain)(?:_that)? donc por_(?:lo_)?tanto daher portanto поэтому 因此
+    所以
+
+as: as under in into to at with of being for towards?
+
+verb: choose pick select say prefer rate score classify label grade mark(?:ing)? judge consider deem
+    call(?:ing)? give assign file tag put place categori[sz]e assess evaluate describe see rank vote
+    go(?:ing)? opt settle route award favou?r lean find set
+
+may: would will must have_to going_to am 'm 'd 'll therefore thus still hence rather hereby slightly
+    strongly personally ultimately
+
+classed: classified labell?ed rated marked filed routed scored graded judged considered described
+    categori[sz]ed deemed
+
+belongs: belongs_(?:to|in|under) falls_(?:under|into|in) qualifies_as counts_as reads_as
+    comes_across_as deserves gets earns receives merits warrants is was would_be must_be should_be
+
+best: better best winner preferred superior stronger strongest correct right melhor mejor meilleure?
+    besser
+
+beats: is_(?:slightly_)?(?:better_than|superior_to) edges_out beats outperforms
+
+why: because since as_\w due_to given based_on for_(?:the|its|being|this) here\b overall\b after_
+    considering thanks_to (?:on|in)_this under_ 因为 因為 weil parce porque потому car
+
+choose: elijo escojo elegiría me_quedo_con voto_por je_choisis je_choisirais je_préfère j'opte_pour
+    ich_wähle ich_nehme scelgo escolho fico_com выбираю 我选 我選 我选择 我選擇 saya_memilih أختار
+
+or: or and and/or nor oder und ou et o y или и या और أو 或 和
+
+if: if unless whether depend[a-z]* otherwise provided assuming suppos[a-z]* had
+
+doubt: not no never neither nor none nobody cannot can'?t without hardly barely rather_than instead
+    may might could maybe perhaps possibly either almost nearly somewhat partly partially
+    would_have_(?!to) was_going initial[a-z]* at_first first second word phrase term part half parts
+    earlier unsure undecided hard_to tempted tempting suppose says said wrote claims argues answered
+    thinks calls wrong reference student[a-z]* expected gold kein[a-z]* niemand personne nadie
+    aucun[a-z]* никто nicht pas jamais nunca não нет?
+""")
+ANSWER_WORDS = _W["answer"]
 """Words for the answer itself."""
 
-# Words that are it only before a colon: "the priority is high" may speak of a text.
-_TITLE = (
-    rf"{ANSWER_WORDS}|preferred|priority|severity|relation|topic|stance|level|outcome|overall"
-    r"|evaluation|assessment|conclusion|response|final|选择|選擇|wahl|ergebnis|résultat|resultado"
-)
-_MODIFIER = (
-    _any(
-        "the my our your a its is this so and thus then here final overall correct right best better"
-        " short total preferred only most more single main dominant general expressed predicted"
-        " appropriate suitable fitting likely accurate stronger strongest proper valid closest"
-        " judge'?s? la le el il der die das o correcta correcte bonne richtige sua minha mi ma meine?"
-        " mon sichere правильный верный мой"
-    )
-    + r"[ ,:]+|(?:सही|正确|最终|最後の|最終|রায়) ?"
-)
-"""The only words that may stand before it: a "wrong answer: B" or a "reference answer: C" is
-none.
-"""
-
-_ITEM = _any(
-    "review comment text statement message tweet post sentence reply response answer output claim"
-    " e-?mail ticket passage translation summary code essay submission article headline document"
-    " request query solution feedback one case issue tone mood language priority severity"
-)
-"""What is labelled: "a negative review" says of it what "negative" does."""
+_MODIFIERS = rf"(?:{_W['modifier']}[ ,:]+|(?:सही|正确|最终|最後の|最終|রায়) ?){{0,6}}"
 _OF = r"(?: (?:of|for|in|to|by|from|given|between)(?: [\w'-]+){1,5}?)?"
-_IS = (
-    r"(?: ?(?:'s|は|是|为|為|—|–)| "
-    + _any(
-        "is was would_be must_be should_be has_to_be will_be remains es sería est serait ist wäre"
-        " lautet é seria è adalah هي هو है"
-    )
-    + ")"
-)
-_HOW = (
-    "(?: ?"
-    + _any(
-        "therefore thus hence clearly definitely certainly surely obviously absolutely still simply"
-        " best most very an? the : clear solid la le el die der das a_la é_a claramente eindeutig klar"
-    )
-    + ",? ?){0,4} ?"
-)
-_LEAD = (
-    "(?:"
-    + _any(
-        "on_balance on_reflection in_short in_sum in_summary in_conclusion in_my_view all_in_all"
-        " overall therefore thus hence so then still ultimately finally clearly again also but and now"
-        " altogether i_(?:think|believe|conclude|judge|would_say)(?:_that)? i'd_say(?:_that)?"
-        " i(?:'m|_am)_(?:confident|sure|certain)(?:_that)? donc por_(?:lo_)?tanto daher portanto поэтому"
-        " 因此 所以"
-    )
-    + "[ ,:]+){0,4}"
-)
+_IS = rf"(?: ?(?:'s|は|是|为|為|—|–)| {_W['is']})"
+_HOW = rf"(?: ?{_W['how']},? ?){{0,4}} ?"
+_LEAD = rf"(?:{_W['lead']}[ ,:]+){{0,4}}"
 _START = rf"(?:^|[,;:(。，；] ?|[—–-] |\b(?:so|that|hence|thus|therefore) ){_LEAD}"
-
-_AS = _any("as under in into to at with of being for towards?")
-_VERB = _any(
-    "choose pick select say prefer rate score classify label grade mark(?:ing)? judge consider deem"
-    " call(?:ing)? give assign file tag put place categori[sz]e assess evaluate describe see rank vote"
-    " go(?:ing)? opt settle route award favou?r lean find set"
-)
-_MAY = (
-    "(?: "
-    + _any(
-        "would will must have_to going_to am 'm 'd 'll therefore thus still hence rather hereby"
-        " slightly strongly personally ultimately"
-    )
-    + "){0,4}"
-)
 _IT = (
     r"(?: (?:it|this|that|them|(?:the|this|that)(?: [\w'-]+){1,4}?)(?: one)?)?"
     r"(?: (?:an?|the)(?: (?:overall|final))? (?:score|rating|grade|label|category)(?: of)?)?"
 )
 _BELONGS = (
-    "(?:(?:is|was|gets?|(?:should|would|can|must) be)(?: best)? "
-    + _any(
-        "classified labell?ed rated marked filed routed scored graded judged considered described"
-        " categori[sz]ed deemed"
-    )
-    + "(?: (?:as|under|to|in|into))?|"
-    + _any(
-        "belongs_(?:to|in|under) falls_(?:under|into|in) qualifies_as counts_as reads_as"
-        " comes_across_as deserves gets earns receives merits warrants is was would_be must_be"
-        " should_be"
-    )
-    + "|'s)"
+    rf"(?:(?:is|was|gets?|(?:should|would|can|must) be)(?: best)? {_W['classed']}"
+    rf"(?: (?:as|under|to|in|into))?|{_W['belongs']}|'s)"
 )
-_BEST = _any(
-    "better best winner preferred superior stronger strongest correct right melhor mejor meilleure?"
-    " besser"
-)
-_BEATS = r"(?:is (?:slightly )?(?:better than|superior to)|edges out|beats|outperforms)"
-_NOUN_AFTER = (
-    rf"(?: (?:{_ITEM}|category|class|label|rating|score|sentiment|overall|(?:from|to) me))?"
-)
-_WHY = _any(
-    r"because since as_\w due_to given based_on for_(?:the|its|being|this) here\b overall\b after_"
-    " considering thanks_to (?:on|in)_this under_ 因为 因為 weil parce porque потому car"
+_NOUN = (
+    rf"(?: (?:{_W['item']}|category|class|label|rating|score|sentiment|overall|(?:from|to) me))?"
 )
 _NOT = r"(?:,? ?(?:not|over|rather than|instead of|>) )"
-_END = rf"{_NOUN_AFTER}(?= ?(?:$|[.!。।،,;:—–(|)]|- |です|है|{_WHY}|{_NOT}))"
-_STOP = rf"{_NOUN_AFTER}(?=[ )]*(?:[.!。।]* ?$|[;:—–(]|- |,? ?{_WHY}|{_NOT}))"
+_END = rf"{_NOUN}(?= ?(?:$|[.!。।،,;:—–(|)]|- |です|है|{_W['why']}|{_NOT}))"
+_STOP = rf"{_NOUN}(?=[ )]*(?:[.!。।]* ?$|[;:—–(]|- |,? ?{_W['why']}|{_NOT}))"
 """After a label that a sentence only says of its subject, nothing may follow but a reason."""
-_CLOSE = rf"(?= ?(?:$|[.!,;:(—–]|{_WHY}))"
+_CLOSE = rf"(?= ?(?:$|[.!,;:(—–]|{_W['why']}))"
 
 
 def _frames() -> tuple[re.Pattern[str], ...]:
     """Return the sentences that state a label."""
-    head = rf"(?:{_MODIFIER}){{0,6}}(?:{ANSWER_WORDS}|topic|relation|emotion)"
-    # What follows the noun: "the answer here", "la respuesta correcta".
-    after = rf"(?: {_any(_AFTER)})?"
-    this = rf"(?:it|this|that|(?:this|the|that|your)(?: \w+)? {_ITEM}{_OF})"
+    head = rf"{_MODIFIERS}(?:{_W['answer']}|topic|relation|emotion)"
+    this = rf"(?:it|this|that|(?:this|the|that|your)(?: \w+)? {_W['item']}{_OF})"
     any_one = r"(?:it|this|that|(?:this|the|that|your)(?: [\w'-]+){1,5}?)"
     hence = rf"(?:^|\b(?:so|that|hence|thus|therefore) ){_LEAD}"
-    article = "(?:(?:the|la|die) )?"
-    best = rf"(?:is|was|é|es|est|ist|(?:provides|gives|offers)(?= the)) {article}(?:clear |\w+ly )?{_BEST}"
+    article, best = "(?:(?:the|la|die) )?", rf"{_W['best']}\b"
+    is_best = (
+        rf"(?:is|was|é|es|est|ist|(?:provides|gives|offers)(?= the)) {article}(?:clear |\w+ly )?{best}"
+        rf"(?: (?:one|overall|of the two|{_W['kind']}))*{_CLOSE}"
+    )
     texts = (
-        rf"{_START}{head}{after}{_OF}{_IS}{_HOW}{_SIGN}{_END}",
+        rf"{_START}{head}(?: {_W['after']})?{_OF}{_IS}{_HOW}{_SIGN}{_END}",
         rf"{head} ?(?: |は) ?{_SIGN} ?(?:है|です)",
-        rf"\b(?:i|we)(?:'d|'ll|'m)?{_MAY} {_VERB}{_IT}(?: {_AS})?{_HOW}{_SIGN}{_END}",
+        rf"\b(?:i|we)(?:'d|'ll|'m)?(?: {_W['may']}){{0,4}} {_W['verb']}{_IT}(?: {_W['as']})?{_HOW}"
+        rf"{_SIGN}{_END}",
         rf"{hence}{any_one} ?{_BELONGS}{_HOW}{_SIGN}{_STOP}",
-        rf"{_START}{this} ?{_BELONGS}{_HOW}{_SIGN}{_NOUN_AFTER} ?[.!]*$",
+        rf"{_START}{this} ?{_BELONGS}{_HOW}{_SIGN}{_NOUN} ?[.!]*$",
         rf"{_START}(?:it|this|the \w+) {_SIGN}(?: the (?:check|test|rubric|criteria))?{_STOP}",
-        rf"^{_LEAD}(?:this|the) {_ITEM}{_OF} (?:expresses|conveys|shows|has|carries|reflects) an? "
+        rf"^{_LEAD}(?:this|the) {_W['item']}{_OF} (?:expresses|conveys|shows|has|carries|reflects) an? "
         rf"(?:clearly |overall )?{_SIGN} (?:sentiment|tone|attitude|stance|opinion)(?= ?[.!,;:(]|$)",
         rf"{_START}{article}{_SIGN}\)? (?:wins|gets my vote)(?: (?:this|the) \w+)?{_CLOSE}",
-        rf"{_START}{article}{_SIGN}\)? {_BEATS} (?:the )?{_SIGN}{_STOP}",
-        rf"{_START}{article}{_SIGN}\)? {best}(?: (?:one|overall|of the two|{_KIND}))*{_CLOSE}",
-        rf"{_START}{article}{_BEST}(?: (?:of the two|one|{_KIND}))? is {_SIGN}{_STOP}",
+        rf"{_START}{article}{_SIGN}\)? {_W['beats']} (?:the )?{_SIGN}{_STOP}",
+        rf"{_START}{article}{_SIGN}\)? {is_best}",
+        rf"{_START}{article}{best}(?: (?:of the two|one|{_W['kind']}))? is {_SIGN}{_STOP}",
         rf"^{_SIGN}\)?(?={_NOT}(?:the )?{_SIGN}\)?[ .!]*$)",
         r"(?:^|, ?)(?:so|therefore|thus|hence|in short|clearly|definitely|certainly|absolutely|surely"
         rf"|obviously|a solid|daher|donc|por tanto)[ ,:]+{_HOW}{_SIGN}(?: it is)?{_STOP}",
         rf"\b(?:my vote goes to|that leaves(?: only)?) {_SIGN} ?[.!]*$",
         # The same sentences in other languages: I choose B, I would call it B, it is B.
-        rf"\b{_any(_CHOOSE)}(?: (?:la|le|die|a|o|el|вариант))? ?{_SIGN}{_END}",
+        rf"\b{_W['choose']}(?: (?:la|le|die|a|o|el|вариант))? ?{_SIGN}{_END}",
         rf"\b(?:ich|je|eu|я|io|saya|yo)(?: [\w'-]+){{1,5}}? (?:als|como|comme|как|come|sebagai) {_SIGN}"
         r"(?= ?(?:[.!,;:(]|$|ein\b|\w+en\b))",
         rf"^(?:[\w'-]+ ){{1,6}}(?:ist|est|es|é|è|adalah){_HOW}{_SIGN} ?[.!]*$",
@@ -328,68 +315,48 @@ def _frames() -> tuple[re.Pattern[str], ...]:
         rf"^\w{{1,8}}(?:是|は|为){_SIGN}(?:です|的)? ?[。.!]*$",
         rf"^(?:[\w'-]+ ){{1,4}}{_SIGN} (?:है|আছে) ?[।.!]*$",
     )
-    return tuple(re.compile(text, re.IGNORECASE) for text in texts)
+    return tuple(map(_compiled, texts))
 
 
-_AFTER = "correcta correcte correta corretta الصحيحة الصحيح here label verdict score"
-_CHOOSE = (
-    "elijo escojo elegiría me_quedo_con voto_por je_choisis je_choisirais je_préfère j'opte_pour"
-    " ich_wähle ich_nehme scelgo escolho fico_com выбираю 我选 我選 我选择 我選擇 saya_memilih أختار"
-)
+def _compiled(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE | re.MULTILINE)
+
+
 _FRAMES = _frames()
-_TITLED = re.compile(
-    rf"(?:^|[.;,:!(|] |[>-] )[ >|-]*(?:{_MODIFIER}){{0,6}}(?:{_TITLE})(?: (?:verdict|rating|score"
-    r"|grade|sentiment|label|result|answer|assessment|decision|choice)s?\b)?"
-    rf"(?: ?\([^()]{{1,12}}\)| of \w+ \w+| final| {_any(_AFTER)})? ?(?:=>|->|[:=→|]|—|–| - ) ?"
-    rf"(?:(?:an?|the|la|le) )?{_SIGN}(?:{_END}|(?= (?:wins|is (?:the )?{_BEST})\b))",
-    re.IGNORECASE,
+_TITLED = _compiled(
+    rf"(?:^|[.;,:!(|] |[>-] )[ >|-]*{_MODIFIERS}(?:{_W['answer']}|{_W['title']})"
+    r"(?: (?:verdict|rating|score|grade|sentiment|label|result|answer|assessment|decision|choice)s?\b)?"
+    rf"(?: ?\([^()]{{1,12}}\)| of \w+ \w+| final| {_W['after']})? ?(?:=>|->|[:=→|]|—|–| - ) ?"
+    rf"(?:(?:an?|the|la|le) )?{_SIGN}(?:{_END}|(?= (?:wins|is (?:the )?{_W['best']})\b))"
 )
 _BOXED = re.compile(r"\\boxed\s*\{(?:\\text\s*\{)?([^{}]+)|\[\[([^\[\]]+)\]\]|\[RESULT\]\s*(.+)$")
-_BOLD = re.compile(rf"\*\*([^*]+)\*\*(?=[\s.!]*$|\s+(?:is|as)\s+(?:the\s+)?{_BEST}\b)")
+_BOLD = re.compile(rf"\*\*([^*]+)\*\*(?=[\s.!]*$|\s+(?:is|as)\s+(?:the\s+)?{_W['best']}\b)")
 _ALONE = re.compile(rf"[ (]*{_SIGN}[ .,;:!)。।]*")
 _OPENING = re.compile(
-    rf"[ (]*(?:(?:the|a|an) )?{_SIGN}(?P<mark>[.!)。।](?= |$)| ?(?:[:;,(]|[—–]|- |(?={_WHY}))) ?"
+    rf"[ (]*(?:(?:the|a|an) )?{_SIGN}(?P<mark>[.!)。।](?= |$)| ?(?:[:;,(]|[—–]|- |(?={_W['why']}))) ?"
 )
 _LISTED = re.compile(rf"[ >(-]*{_SIGN}[.)](?= ?\S)")
-_OTHER_TITLE = re.compile(
+_OTHER_TITLE = _compiled(
     r"(?!.*(?:wrong|reference|student|expected|gold|confidence|length))[ >-]*[a-z][\w -]{1,24}: ?"
-    rf"{_SIGN}[ .!]*$",
-    re.IGNORECASE,
+    rf"{_SIGN}[ .!]*$"
 )
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=;)\s+|(?<=[。！？；।])(?=\S)")
 _CLAUSE = re.compile(r"[,;:] (?:but|so|hence|thus|therefore|and|my)?\b|[，；]")
-_CONDITION = re.compile(
-    rf"\b{_any('if unless whether depend[a-z]* otherwise provided assuming suppos[a-z]* had')}\b|如果|若",
-    re.IGNORECASE,
+_CONDITION = _compiled(rf"\b{_W['if']}\b|如果|若")
+_DOUBT = _compiled(rf"\b{_W['doubt']}\b|n't\b|[不没非未]")
+_CHOICE = _compiled(
+    rf"[ )]*(?:,? ?{_W['or']} ?(?=.*{_SIGN})"
+    r"|,? ?(?:but|however|while|unless|if|when|only|were|had|or|and)\b|[/&|] ?[^\d ])"
 )
-_DOUBT = re.compile(
-    r"\b"
-    + _any(
-        "not no never neither nor none nobody cannot can'?t without hardly barely rather_than instead"
-        " may might could maybe perhaps possibly either almost nearly somewhat partly partially"
-        " would_have_(?!to) was_going initial[a-z]* at_first first second word phrase term part half"
-        " parts earlier unsure undecided hard_to tempted tempting suppose says said wrote claims argues"
-        " answered thinks calls wrong reference student[a-z]* expected gold kein[a-z]* niemand personne"
-        " nadie aucun[a-z]* никто nicht pas jamais nunca não нет?"
-    )
-    + r"\b|n't\b|[不没非未]",
-    re.IGNORECASE,
+_BEATEN = _compiled(
+    rf"[ ,)]*(?:not|over|rather than|instead of|>|{_W['beats']}) (?:(?:the|an?) )?{_SIGN}"
 )
-_CHOICE = re.compile(
-    rf"[ )]*(?:,? ?{_any('or and and/or nor oder und ou et o y или и या और أو 或 和')} ?(?=.*{_SIGN})"
-    r"|,? ?(?:but|however|while|unless|if|when|only|were|had|or|and)\b|[/&|] ?[^\d ])",
-    re.IGNORECASE,
-)
-_BEATEN = re.compile(
-    rf"[ ,)]*(?:not|over|rather than|instead of|>|{_BEATS}) (?:(?:the|an?) )?{_SIGN}", re.IGNORECASE
-)
-_EXPLAINED = re.compile(rf" ?(?:[.:;—–(|]|- |,? ?(?:{_WHY}|while\b|with\b))", re.IGNORECASE)
+_EXPLAINED = _compiled(rf" ?(?:[.:;—–(|]|- |,? ?(?:{_W['why']}|while\b|with\b))")
 _ANOTHER_THING = re.compile(r"(?:is|was|are|has|would|could|can|may|might)\b")
-_NEXT_QUESTION = re.compile(
+_NEXT_QUESTION = _compiled(
     r"^[\s#>*-]*(?:question|q|review|text|input|comment|passage|claim|prompt|example|user|human"
-    r"|sentence|tweet|document|statement|ticket|email|message|item|problem|instruction)\s*\d*\s*[:.)]",
-    re.IGNORECASE | re.MULTILINE,
+    r"|sentence|tweet|document|statement|ticket|email|message|item|problem|instruction)\s*\d*\s*[:.)]"
 )
 
 

@@ -53,26 +53,10 @@ from tallystick.verbs.shift.baseline import (
 from tallystick.verbs.shift.design import design
 from tallystick.verbs.shift.estimates import Answers, Past
 from tallystick.verbs.shift.noise import AnswersAre
-from tallystick.verbs.shift.question import (
-    METRICS,
-    ShiftQuestion,
-    check_metric,
-    demo,
-    read_gates,
-)
-from tallystick.verbs.shift.read import (
-    PreparedShift,
-    prepare,
-    rows_of,
-    since,
-    slices_of,
-)
+from tallystick.verbs.shift.question import METRICS, ShiftQuestion, check_metric, demo, read_gates
+from tallystick.verbs.shift.read import PreparedShift, prepare, rows_of, since, slices_of
 from tallystick.verbs.shift.result import Change, ShiftResult
-from tallystick.verbs.shift.verdict import (
-    cost_before,
-    gated_verdict,
-    model_change,
-)
+from tallystick.verbs.shift.verdict import cost_before, gated_verdict, model_change
 
 MOST_SHARED = 4
 """More columns with the same labels than these are no question with two answers."""

@@ -34,11 +34,7 @@ from tallystick.verbs.shift.estimates import WHY, Answers, Past
 from tallystick.verbs.shift.noise import FEWEST_REPEATS, AnswersAre
 from tallystick.verbs.shift.question import ShiftQuestion
 from tallystick.verbs.shift.result import Requests, ShiftResult
-from tallystick.verbs.shift.verdict import (
-    money_warnings,
-    noise_notes,
-    watched_note,
-)
+from tallystick.verbs.shift.verdict import money_warnings, noise_notes, watched_note
 
 # A population so large that a test learns nothing from the items already seen: with noise it may
 # not.

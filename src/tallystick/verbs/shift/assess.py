@@ -9,15 +9,9 @@ from numpy.typing import NDArray
 
 from tallystick.errors import NotIdentifiable
 from tallystick.sampling import FAILED, Strata
-from tallystick.verbs.shift.design import (
-    Items,
-    collapse,
-    strata_rows,
-)
+from tallystick.verbs.shift.design import Items, collapse, strata_rows
 from tallystick.verbs.shift.estimates import Answers, Past, Seen
-from tallystick.verbs.shift.noise import (
-    AnswersAre,
-)
+from tallystick.verbs.shift.noise import AnswersAre
 from tallystick.verbs.shift.result import NO_LABELS, Change, ShiftResult
 from tallystick.verbs.shift.verdict import (
     assumptions_of,

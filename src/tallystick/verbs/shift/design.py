@@ -12,16 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
 from tallystick.papers.api_shifts import confusion_matrix, partitions
-from tallystick.sampling import (
-    FAILED,
-    Flips,
-    Masa,
-    Plan,
-    Policy,
-    Strata,
-    Uniform,
-    history_cells,
-)
+from tallystick.sampling import FAILED, Flips, Masa, Plan, Policy, Strata, Uniform, history_cells
 from tallystick.verbs.shift.result import Stratum
 
 IntArray = NDArray[np.intp]
