@@ -33,7 +33,7 @@ from benchmarks.speed.serve import (
     prepared,
     quantile,
 )
-from tallystick.serve.database import open_store
+from tallystick.serve.database import Store, open_store
 from tests.serve.postgres import fresh_database, postgres_process
 from tests.serve.web import running
 
@@ -131,7 +131,7 @@ def _evaluate(address: str) -> float:
         "from tallystick.serve.answer import answer_stream\n"
         "from tallystick.serve import answer\n"
         "from tallystick.serve.auth import Span\n"
-        "from tallystick.serve.database import open_store\n"
+        "from tallystick.serve.database import Store, open_store\n"
         "real, times = answer._concluded, []\n"
         "def timed(*given):\n"
         "    begun = time.perf_counter()\n"
@@ -151,13 +151,21 @@ def _evaluate(address: str) -> float:
     return float(ran.stdout)
 
 
+def bytes_on_disk(store: Store) -> int:
+    """Return the size of a database."""
+    sql = "page_count * page_size from pragma_page_count(), pragma_page_size()"
+    sql = "pg_database_size(current_database())" if store.engine == "postgres" else sql
+    with store.read() as reader:
+        return int(reader.value(f"select {sql}"))
+
+
 def sizes(address: str, n: int) -> dict[str, float]:
     """Return bytes per row on disk without the bodies, and those of the bodies."""
     store = open_store(address, migrate=False)
     try:
         with store.read() as reader:
             [(kept,)] = reader.all("select sum(length(body)) from batch")
-        return {"row": (store.size() - int(kept)) / n, "body": int(kept) / n}
+        return {"row": (bytes_on_disk(store) - int(kept)) / n, "body": int(kept) / n}
     finally:
         store.close()
 

@@ -45,7 +45,7 @@ def copied(address: str, rows: int, times: int) -> float:
     with store.read() as reader:
         [(bodies,)] = reader.all("select sum(length(body)) from batch")
         [(held,)] = reader.all("select count(*) from rows")
-    per_row = (store.size() - int(bodies)) / int(held)
+    per_row = (serve_idle.bytes_on_disk(store) - int(bodies)) / int(held)
     store.close()
     return per_row
 

@@ -12,6 +12,7 @@ they had been drawn at random, which is what its page calls an assumption.
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from dataclasses import replace
 from unittest import mock
 
@@ -20,14 +21,8 @@ import numpy as np
 from benchmarks.record import record
 from tallystick.sampling.votes import Consensus, consensus
 from tallystick.serve.auth import Span
-from tallystick.serve.queue import (
-    DrawnFrame,
-    DrawPopulation,
-    LabelledRow,
-    Words,
-    either,
-    plan_frame,
-)
+from tallystick.serve.chances import DrawnFrame, LabelledRow, either
+from tallystick.serve.queue import DrawPopulation, plan_frame
 from tallystick.stats.adverse_binary import adverse_mean, vote_strata
 from tallystick.stats.few_labels import Rows, fit
 from tallystick.table.data import RowPatterns
@@ -59,32 +54,20 @@ def fitted_once() -> None:
 
 
 def stream(judges: tuple[float, ...], rate: float, seed: int) -> tuple[DrawPopulation, np.ndarray]:
-    """Return a stream of N rows and their truths. Codes: judge j says fail 2j + 1, pass 2j + 2."""
+    """Return a stream of N rows and their truths."""
     rng = np.random.default_rng(seed)
     truth = (rng.random(N) < rate).astype(np.int64)
     right = rng.random((N, len(judges))) < np.asarray(judges)
     votes = np.where(right, truth[:, None], 1 - truth[:, None])
     pattern = votes @ (1 << np.arange(len(judges)))
-    codes: dict[int, bytes] = {}
-    for p in range(1 << len(judges)):
-        said = [2 * j + 1 + (p >> j & 1) for j in range(len(judges))]
-        codes[p] = np.array(said, dtype="<u4").tobytes()
-        for value in (0, 1):  # the same pattern with a truth
-            codes[100 + 2 * p + value] = codes[p] + np.uint32(90 + value).tobytes()
-    words = Words(
-        columns=tuple(range(len(judges))),
-        classes=("fail", "pass"),
-        vote={2 * j + 1 + v: (j, v) for j in range(len(judges)) for v in (0, 1)},
-        truth={90: 0, 91: 1},
-    )
     found = DrawPopulation(
         as_of=1,
         row=np.arange(N),
         pattern=pattern,
         system=np.zeros(N, np.int64),
         systems=("",),
-        codes=codes,
-        words=words,
+        votes={p: tuple(p >> j & 1 for j in range(len(judges))) for p in range(1 << len(judges))},
+        n_classes=2,
     )
     return found, truth
 
@@ -106,13 +89,11 @@ def run(
         seed=int(rng.integers(2**62)),
     )
     known = [one.row for one in first.rows]
-    counts: dict[int, int] = {}
-    for row in known:
-        pattern = 100 + 2 * int(found.pattern[row]) + int(truth[row])
-        counts[pattern] = counts.get(pattern, 0) + 1
+    counts = Counter((int(found.pattern[row]), int(truth[row])) for row in known)
+    labels = [(found.votes[pattern], value, n) for (pattern, value), n in counts.items()]
     rest = np.setdiff1d(np.arange(N), known)
     second = plan_frame(
-        replace(part(found, rest, 2), labels=counts),
+        replace(part(found, rest, 2), labels=labels),
         budget=BUDGETS[1],
         overlap=0,
         seed=int(rng.integers(2**62)),

@@ -14,7 +14,7 @@ from tallystick.verbs.label import begin
 pytest.importorskip("starlette", reason="the extra serve is not installed")
 from starlette.testclient import TestClient
 
-from tallystick.serve.label_page import label_app
+from tallystick.serve.pages.label import label_app
 from tallystick.serve.pages.site import marked
 from tests.label.conftest import JUDGES
 

@@ -47,7 +47,7 @@ def test_a_draw_that_favours_judged_failures_is_noticed():
     ]
     result = evaluate({**table, "human": human}, **ROLES)
     [warning] = [text for text in result.warnings if "drawn at random" in text]
-    assert "x says fail on" in warning
+    assert "x says fail, which are" in warning
     assert warning.endswith("Label rows that are drawn at random")
 
 

@@ -35,7 +35,7 @@ def as_numbers(given: dict[str, list[Any]], words: tuple[str, ...], low: int) ->
 
 
 def test_unknown_words_are_refused_with_the_option_that_orders_them() -> None:
-    with pytest.raises(InputError, match=r"worst first \(--labels (un)?safe,(un)?safe, or"):
+    with pytest.raises(InputError, match=r"worst first \(--labels (un)?safe,(un)?safe\)"):
         score(table(("unsafe", "safe")))
 
 

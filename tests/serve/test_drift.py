@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tallystick.serve.drift import _is_large, drift_step, is_seen, vote_columns, worked
+from tallystick.serve.drift import _is_large, drift_step, is_seen, vote_columns
 from tallystick.serve.jobs import Service
-from tallystick.serve.streams import StreamRecord, StreamSettings
+from tallystick.serve.streams import StreamRecord, StreamSettings, find_stream
 from tallystick.verbs.judge.windows import Windows
 from tests.serve.postgres import both
 from tests.serve.web import Clock, Web
@@ -36,7 +36,7 @@ def stepped(columns: dict[str, list[Any]], size: int) -> list[dict[str, Any]]:
         part = {name: held[start : start + size] for name, held in columns.items()}
         given = {"state": state, "columns": part, "alpha": 0.05, "key": "judge"}
         # Through JSON each time, as the database keeps it.
-        step = json.loads(worked(None, "s", json.loads(json.dumps(given))))
+        step = drift_step(json.loads(json.dumps(given)))
         state = step["state"]
         steps.append(step)
     return steps
@@ -105,7 +105,7 @@ def test_early_rows_of_a_window_do_not_get_longer_for_their_votes(
 
     def look(reader: object) -> tuple[dict[str, list[str | None]], bool, bool]:
         rows = [row for (row,) in reader.all("select id from rows order by id")]  # type: ignore[attr-defined]
-        found = vote_columns(reader, 1, rows[0], rows[-1])  # type: ignore[arg-type]
+        found = vote_columns(reader, find_stream(reader, "s"), rows[0], rows[-1])  # type: ignore[arg-type]
         return found, is_seen(reader, 1, rows[-1]), is_seen(reader, 1, rows[-1] + 1)  # type: ignore[arg-type]
 
     votes, last, beyond = service.read(look)
@@ -123,7 +123,7 @@ def here(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """Compute in this process: starting a worker takes longer than the test."""
 
     def ask(work: str, stream: str, given: Any, **_: object) -> str:
-        return worked(None, stream, json.loads(json.dumps(given)))
+        return drift_step(json.loads(json.dumps(given)))
 
     monkeypatch.setattr(service.worker, "ask", ask)
 
@@ -181,12 +181,12 @@ def test_more_items_give_an_alarm_its_final_cause_and_raise_no_second_one(
     columns = votes(3000, change=1000)
     compute = service.worker.ask
 
-    def ask(*order: Any, **_: object) -> str:
+    def ask(*order: Any, **_: object) -> Any:
         """Let the naming, which confirms the cause here, find another one."""
-        step = json.loads(compute(*order))
+        step = compute(*order)
         for naming in step["namings"]:
             naming |= {"cause": "More than one thing changed", "likely": None}
-        return json.dumps(step)
+        return step
 
     monkeypatch.setattr(service.worker, "ask", ask)
     posted(web, {name: column[:2000] for name, column in columns.items()})  # type: ignore[misc]
@@ -201,21 +201,6 @@ def test_more_items_give_an_alarm_its_final_cause_and_raise_no_second_one(
     assert now["what"].startswith("s: the votes changed, around item")
     assert now["proves"] == first["proves"] + ". With 1,000 more items: More than one thing changed"
     assert now["detail"]["likely"] is None
-
-
-@pytest.mark.usefixtures("here")
-def test_late_votes_never_change_what_the_test_saw(
-    service: Service, web: Web, clock: Clock
-) -> None:
-    made(web)
-    columns = votes(1000)
-    late = {"bob": columns.pop("bob")}
-    posted(web, columns)  # type: ignore[arg-type]
-    settle(service, clock)
-    before = web.get("/v1/streams/s/windows").json()["windows"]
-    posted(web, late)  # type: ignore[arg-type]
-    settle(service, clock)
-    assert web.get("/v1/streams/s/windows").json()["windows"] == before
 
 
 @pytest.mark.usefixtures("here")

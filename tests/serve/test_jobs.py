@@ -150,7 +150,7 @@ def test_a_check_that_cannot_be_made_is_an_alarm_too(
     post(web, "qa", 3)
     monkeypatch.setattr(nightly, "checked", lambda *given: 1 / 0)
     [alarm] = night()
-    assert "could not be made" in alarm["what"]
+    assert "could not be made" in alarm["proves"]
 
 
 def test_a_log_that_nothing_can_move_is_an_alarm(

@@ -10,7 +10,6 @@ from tallystick.serve.answer import answer_stream
 from tallystick.serve.auth import Span
 from tallystick.serve.client import check_stream
 from tallystick.serve.jobs import Service
-from tallystick.serve.streams import is_doubtful, known_label
 from tests.serve.postgres import both
 from tests.serve.queue.people import InProcess
 from tests.serve.web import Web
@@ -99,20 +98,6 @@ def votes(web: Web, *values: Any) -> list[Any]:
         assert answer.status_code == 200, answer.text
     lines = web.get("/v1/streams/qa/rows?format=csv").text.splitlines()
     return [line.split(",")[1] for line in lines[1:]]
-
-
-@pytest.mark.parametrize(
-    ("word", "labels", "found"),
-    [
-        ("1.0", ["1"], "1"),
-        ("pass", ["Pass"], "Pass"),
-        ("cafe\u0301", ["caf\u00e9"], "caf\u00e9"),
-        ("b", ["a"], None),
-    ],
-)
-def test_a_label_is_known_in_any_spelling(word: str, labels: list[str], found: str | None) -> None:
-    assert known_label(word, labels) == found
-    assert found is None or not is_doubtful(word, found)
 
 
 @pytest.mark.parametrize(

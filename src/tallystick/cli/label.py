@@ -236,7 +236,7 @@ def _terminal(work: Work, reader: str, size: int | None) -> None:
 
 
 def _page(work: Work) -> None:
-    from tallystick.serve.label_page import serve_labels
+    from tallystick.serve import serve_labels
 
     serve_labels(
         work,

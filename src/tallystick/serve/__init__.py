@@ -4,10 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tallystick.errors import MissingExtra
+
 if TYPE_CHECKING:
     from tallystick.serve.client import ServeClient as Client
 
 __all__ = ["Client"]
+
+
+def serve_labels(work: Any, **more: Any) -> None:
+    """Serve the labelling page of a session; ``--terminal`` and ``--next`` need no extra."""
+    try:
+        from tallystick.serve.pages import label
+    except ImportError as error:
+        raise MissingExtra(error.name or "starlette", "serve") from error
+    label.serve_labels(work, **more)
 
 
 def __getattr__(name: str) -> Any:

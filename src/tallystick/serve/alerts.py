@@ -11,7 +11,7 @@ import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import msgspec
@@ -20,12 +20,9 @@ from msgspec import Meta
 from tallystick.errors import InputError
 from tallystick.serve.auth import HttpProblem
 from tallystick.serve.database import Reader, Transaction
-from tallystick.serve.jobs import Held, job
+from tallystick.serve.jobs import Held, Service, job
 from tallystick.serve.routes import Incoming, Limit, Query, reads, route, writes
 from tallystick.serve.writer import Boundary
-
-if TYPE_CHECKING:
-    from tallystick.serve.jobs import Service
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +101,7 @@ def raise_alert(transaction: Transaction, note: AlertNote, *, now: float) -> int
         seen_by="muted" if note.muted else None,
     )
     if not note.muted:
-        _queue(transaction, ident, now=now)
+        _plan(transaction, ident, now=now)
     return ident
 
 
@@ -120,7 +117,7 @@ def amend_alert(
     sql = f"update alert set {changed}{', seen = null, seen_by = null' * send} where id = ?"
     transaction.run(sql, (*texts.values(), ident))
     if send:
-        _queue(transaction, ident, now=now)
+        _plan(transaction, ident, now=now)
 
 
 def listed_alerts(
@@ -175,8 +172,8 @@ def post_seen(transaction: Transaction, incoming: Incoming) -> AlertBody:
     return _body(row)
 
 
-# The webhook: every alarm goes to one address of the team's, signed, and is tried again until it
-# arrives.
+# The webhook: every alarm goes to one address of the team's, signed, and is
+# tried again until it arrives.
 
 
 WAITS = (60.0, 600.0, 3_600.0, 21_600.0, 57_600.0)
@@ -225,40 +222,22 @@ def signature(secret: str, body: bytes, *, at: int) -> str:
     return f"t={at},v1={signed.hexdigest()}"
 
 
-def _queue(transaction: Transaction, alert: int, *, now: float) -> None:
+def _plan(transaction: Transaction, alert: int, *, now: float) -> None:
     """Plan the delivery of an alarm."""
-    [row] = transaction.all(f"{_SELECT} where a.id = ?", (alert,))
-    body = _body(row)
+    body = _body(transaction.all(f"{_SELECT} where a.id = ?", (alert,))[0])
     text = msgspec.json.encode(body).decode()
     for hook, streams in transaction.all("select id, streams from hook where state = 'on'"):
-        wanted = json.loads(streams)
-        if not wanted or body.stream in wanted:
-            _plan(transaction, hook, text, alert=alert, now=now)
+        if body.stream in json.loads(streams) or streams == "[]":
+            _put(transaction, hook, text, alert=alert, now=now)
 
 
-def _plan(
+def _put(
     transaction: Transaction, hook: int, text: str, *, alert: int | None, now: float
 ) -> DeliveryBody:
     planned = DeliveryBody(secrets.token_hex(16), alert, 0, now, None, None, None)
-    transaction.put(
-        "delivery",
-        id=planned.id,
-        hook=hook,
-        alert=alert,
-        body=text,
-        tries=0,
-        next=now,
-        created=now,
-    )
+    kept = {"alert": alert, "body": text, "tries": 0, "next": now, "created": now}
+    transaction.put("delivery", id=planned.id, hook=hook, **kept)
     return planned
-
-
-def _due(reader: Reader, now: float) -> tuple[Any, ...] | None:
-    return reader.one(
-        "select d.id, d.body, d.tries, h.url, h.secret from delivery d join hook h on h.id = d.hook"
-        " where d.next is not null and d.next <= ? and h.state = 'on' order by d.next limit 1",
-        (now,),
-    )
 
 
 @job("deliver", every=5.0, lease=60.0)
@@ -267,43 +246,40 @@ def deliver(service: Service, held: Held) -> None:
 
     A try is counted before it leaves, so that a crash cannot repeat it for ever.
     """
+    sql = (
+        "select d.id, d.body, d.tries, h.url, h.secret from delivery d join hook h on h.id = d.hook"
+        " where d.next is not null and d.next <= ? and h.state = 'on' order by d.next limit 1"
+    )
     while not service.jobs.stopping:
         now = service.clock()
-        due = service.read(partial(_due, now=now))
+        due = service.read(partial(Reader.one, sql=sql, parameters=(now,)))
         if due is None:
             return
         ident, text, tries, url, secret = due
         later = now + WAITS[tries] if tries < len(WAITS) else None
         tried = "update delivery set tries = tries + 1, next = ? where id = ?"
         held.write(partial(Transaction.run, sql=tried, parameters=(later, ident)))
-        status, failure = _send(service, ident, url, secret, text.encode(), int(now))
-        done = now if failure is None else None
-        service.writer.do(
-            partial(
-                Transaction.run,
-                sql="update delivery set last_status = ?, last_error = ?, done = ?,"
-                " next = case when ? is null then next else null end where id = ?",
-                parameters=(status, failure, done, done, ident),
-            )
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": "tallystick",
+            "Tallystick-Delivery": ident,
+            "Tallystick-Signature": signature(secret, text.encode(), at=int(now)),
+        }
+        status, failure = None, None
+        with Boundary() as edge:  # whatever the other end does, the delivery is tried again
+            target = target_of(url, allow=service.config.allow_hosts)
+            status = post(target, text.encode(), headers)
+            failure = None if 200 <= status < 300 else f"answered {status}"
+        if edge.error is not None:
+            failure = f"{type(edge.error).__name__}: {edge.error}"[:500]
+        # The text of the answer is not kept: it may be anything.
+        done, again = (now, None) if failure is None else (None, later)
+        said = (
+            "update delivery set last_status = ?, last_error = ?, done = ?, next = ? where id = ?"
         )
+        parameters = (status, failure, done, again, ident)
+        service.writer.do(partial(Transaction.run, sql=said, parameters=parameters))
         held.renew()
-
-
-def _send(
-    service: Service, ident: str, url: str, secret: str, body: bytes, at: int
-) -> tuple[int | None, str | None]:
-    """Return the status, or what went wrong; the answer's text is not kept: it may be anything."""
-    headers = {
-        "Content-Type": "application/json",
-        "User-Agent": "tallystick",
-        "Tallystick-Delivery": ident,
-        "Tallystick-Signature": signature(secret, body, at=at),
-    }
-    with Boundary() as edge:  # whatever the other end does, the delivery is tried again
-        status = post(target_of(url, allow=service.config.allow_hosts), body, headers)
-    if edge.error is not None:
-        return None, f"{type(edge.error).__name__}: {edge.error}"[:500]
-    return status, None if 200 <= status < 300 else f"answered {status}"
 
 
 @route("PUT", "/v1/webhook", "admin", body=WebhookOrder, answer=WebhookShown)
@@ -358,15 +334,16 @@ def test_webhook(transaction: Transaction, incoming: Incoming) -> DeliveryBody:
     if hook is None:
         raise HttpProblem(404, "there is no webhook: PUT /v1/webhook makes one")
     text = json.dumps({"name": "test", "what": "A sample, sent by hand.", "at": incoming.now})
-    return _plan(transaction, hook[0], text, alert=None, now=incoming.now)
+    return _put(transaction, hook[0], text, alert=None, now=incoming.now)
 
 
 # Calls that leave the service: to whom they may go, and how.
 #
-# A name is resolved once and the connection goes to that very address: asking DNS a second time
-# would let its owner answer the check with a public address and the call with a private one.
-# Nothing is followed, nothing of the answer is read but its status, and private addresses are
-# refused unless the operator listed the host.
+# A name is resolved once and the connection goes to that very address: asking
+# DNS a second time would let its owner answer the check with a public address
+# and the call with a private one. Nothing is followed, nothing of the answer
+# is read but its status, and private addresses are refused unless the
+# operator listed the host.
 
 
 SECONDS = 10.0
@@ -408,10 +385,9 @@ def target_of(
     listed = host in {one.lower() for one in allow}
     way = f"list the host if that is meant (tallystick serve --allow-host {host})"
     # A password would be stored and shown.
-    if parts.scheme not in ("https", "http") or not host or parts.username or parts.password:
-        raise InputError(f"{url[:200]!r} is not an https address without a password")
-    if parts.scheme == "http" and not listed:
-        raise InputError(f"{host} would be called without encryption: use https, or {way}")
+    known = parts.scheme == "https" or (parts.scheme == "http" and listed)
+    if not known or not host or parts.username or parts.password:
+        raise InputError(f"{url[:200]!r} is not an https address without a password: {way}")
     try:
         found = resolve(host, parts.port or 443, type=socket.SOCK_STREAM)
     except (ValueError, OSError) as error:

@@ -15,17 +15,11 @@ from typing import TYPE_CHECKING, Any
 from tallystick.errors import AskError, InputError, NotIdentifiable, TallystickError
 from tallystick.results import Result, to_json
 from tallystick.serve.auth import Span, meant
+from tallystick.serve.chances import DrawDoubt, label_doubts
 from tallystick.serve.database import Reader, Store
-from tallystick.serve.ingest import CODES, TRUTH
-from tallystick.serve.queue_doubts import DrawDoubt, label_doubts
 from tallystick.serve.results import arguments, call_of, counts_suffice, label_way
-from tallystick.serve.rows import (
-    StreamBook,
-    StreamTable,
-    label_rows,
-    pieces,
-)
-from tallystick.serve.streams import find_stream
+from tallystick.serve.rows import StreamBook, StreamTable, label_rows, pieces
+from tallystick.serve.streams import CODES, TRUTH, find_stream
 from tallystick.table import (
     Reading,
     Tally,
@@ -34,10 +28,8 @@ from tallystick.table import (
     is_no_answer,
     read,
     scan,
-    spelling,
 )
 from tallystick.table.data import BesideCounts
-from tallystick.table.words import as_pass_fail
 
 if TYPE_CHECKING:
     from tallystick.cli.verb import Call
@@ -169,18 +161,9 @@ def _source(book: StreamBook, call: Call, *, by_rows: bool) -> tuple[Any, Beside
             # decides, as on the command line: it takes both for one, with a note, or asks.
             pass
         else:
-            if not counted.tally.n:
-                return None, None
-            beside = _beside(book, call, counted)
-            # Which items lack an answer, and what that leaves open, only rows tell `compare`.
-            gaps = call.capability.verb == "compare" and any(
-                is_missing(label)
-                for column in book.table.votes
-                for label in counted.tally.labels[column]
+            return (
+                (counted.tally, _beside(book, call, counted)) if counted.tally.n else (None, None)
             )
-            small = book.stream.rows <= MOST_ROWS
-            if names_systems(counted.tally, beside) is not None and not (gaps and small):
-                return counted.tally, beside
     table = arrow_rows(book)
     return (table if table.num_rows else None), None
 
@@ -232,7 +215,6 @@ def _concluded(
     call: Call, source: Any, beside: BesideCounts | None, name: str = "rows.csv"
 ) -> Result:
     reading = dict(call.reading)
-    wanted = call.capability.door.want
     if isinstance(source, Tally):
         reading.pop("item", None)
         held: Any = source
@@ -242,32 +224,12 @@ def _concluded(
     with read(held, call.capability.door, **reading, **more) as data:
         data = replace(data, source=name, beside=beside)
         result = conclude(call.capability, data, call.question)
-    if beside is None or not isinstance(result.reading, Reading):
-        return result
-    # Counts do not show which columns were named, nor the systems, which rows are read by.
-    read_as, how = result.reading, dict(result.reading.how)
-    if wanted is not None and call.reading.get(wanted):
-        how[wanted] = "named"
-    if names_systems(source, beside):
-        unused = {k: v for k, v in (read_as.unused or {}).items() if k != "system"}
-        known = {value for value, _, _ in beside.parts["system"] if value is not None}
-        counts = {**read_as.counts, "systems": len(known)}
-        read_as = replace(read_as, system="system", unused=unused, counts=counts)
-        how["system"] = "by name"
-    return replace(result, reading=replace(read_as, how=how))
-
-
-def names_systems(tally: Tally, beside: BesideCounts) -> bool | None:
-    """Say whether rows of these counts would be read by system; None if only rows can tell."""
-    cells = beside.parts.get("system", ())
-    names = {value for value, _, _ in cells if value is not None}
-    filled = sum(n for value, n, _ in cells if value is not None)
-    if len(names) < 2 or 2 * filled <= sum(n for _, n, _ in cells):
-        return False
-    words = {str(label) for labels in tally.labels.values() for label in labels}
-    numbers = any(not isinstance(spelling(one), str) for one in names)
-    odd = names & words or numbers or len(names) == filled or as_pass_fail(names) is not None
-    return None if odd else True
+    wanted = call.capability.door.want or ""
+    if beside is not None and isinstance(result.reading, Reading) and call.reading.get(wanted):
+        # Counts do not show that their columns were named.
+        how: dict[str, Any] = {**result.reading.how, wanted: "named"}
+        return replace(result, reading=replace(result.reading, how=how))
+    return result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,10 +253,9 @@ class CountedRows:
         self, table: StreamTable, labelled: set[int]
     ) -> dict[str, list[tuple[str | None, int, int]]]:
         """Return for each column that is not counted: its cells, their rows and their labels."""
-        names = [*(["system"] if table.has_systems else []), *table.slices]
-        found: dict[str, dict[str | None, list[int]]] = {name: {} for name in names}
+        found: dict[str, dict[str | None, list[int]]] = {name: {} for name in table.slices}
         for body, pattern, n in self.rows:
-            for name in names:
+            for name in table.slices:
                 held = found[name].setdefault(body.get(name), [0, 0])
                 held[0] += n
                 held[1] += n if pattern in labelled else 0
@@ -373,8 +334,8 @@ def arrow_rows(book: StreamBook) -> Any:
     return pa.Table.from_batches(batches, schema=schema)
 
 
-# What the worker makes: results as JSON and tallies, which begin with the version of the stream,
-# and Parquet files.
+# What the worker makes: results as JSON and tallies, which begin with the
+# version of the stream, and Parquet files.
 
 
 def result(

@@ -55,7 +55,7 @@ _RECORDS = "/v1/streams/{stream}/records"
 
 FILES = (
     *("ingest_write", "results", "export", "streams", "app", "drift", "alerts", "posted", "jobs"),
-    *("queue_turns", "pages.site", "pages.home", "pages.stream", "pages.label"),
+    *("queue", "queue_turns", "pages.site", "pages.home", "pages.stream", "pages.label"),
 )
 """Files that declare routes and jobs (`route`, `page`, `job`): a new one is one word here."""
 
@@ -299,7 +299,7 @@ def _operation(one: Route, of: dict[int, Any]) -> dict[str, Any]:
     if isinstance(one.answer, str):
         content = {one.answer: {}}
     problem = {
-        "description": "The request was refused; the body says why and what to do.",
+        "description": "Refused.",
         "content": {"application/problem+json": {"schema": of[id(ProblemBody)]}},
     }
     good = {"description": one.summary, "content": content}
@@ -310,7 +310,7 @@ def _operation(one: Route, of: dict[int, Any]) -> dict[str, Any]:
     }
     if one.role != "none":
         found["security"] = [{"key": []}]
-        found["description"] = f"Needs a key with the role {one.role} (admin may do everything)."
+        found["description"] = f"Role: {one.role}."
     line = of.get(id(one.record if one.body is bytes else one.body))
     if line is not None:
         kinds = {"application/json": {"schema": line}}

@@ -1,7 +1,8 @@
 """One connection: how long a request may take to arrive, and whose process is at the other end.
 
-uvicorn waits for ever for the rest of a request, and an application sees a request only once its
-headers are complete. So the time is kept here, where the bytes come in.
+uvicorn waits for ever for the rest of a request, and an application sees a
+request only once its headers are complete. So the time is kept here, where
+the bytes come in.
 """
 
 from __future__ import annotations
@@ -143,13 +144,14 @@ def _is_our_user(*, there: int, here: int) -> bool:
 
 # Who asks: keys, sessions of the pages, and the rule of the loopback.
 #
-# A key is ``ts_ID_SECRET``. The secret has 256 random bits; only its SHA-256 is kept, so no secret
-# of the server can be lost.
+# A key is ``ts_ID_SECRET``. The secret has 256 random bits; only its SHA-256
+# is kept, so no secret of the server can be lost.
 #
-# A request without a key is trusted only while there has never been an admin key and the service
-# listens on loopback. It must come from this machine, ask for this machine by name, and show no
-# sign of a proxy. A foreign site that rebinds its name fails the test of the name, and a page of a
-# foreign site that posts here fails the test of its origin.
+# A request without a key is trusted only while there has never been an admin
+# key and the service listens on loopback. It must come from this machine, ask
+# for this machine by name, and show no sign of a proxy. A foreign site that
+# rebinds its name fails the test of the name, and a page of a foreign site
+# that posts here fails the test of its origin.
 
 
 Role: TypeAlias = Literal["read", "write", "label", "admin"]
@@ -164,6 +166,8 @@ _FORWARDED = (
     *("true-client-ip", "cdn-loop", "cf-", "x-envoy-", "x-amzn-", "x-cloud-trace-context"),
 )
 """How the headers begin that proxies add."""
+
+AWAY = "the database cannot be reached: ask again later"
 
 _NO_KEY = "this is not 'Bearer ts_…' with a key that is known, or it expired or was revoked"
 
@@ -409,7 +413,8 @@ def _digest(secret: str) -> bytes:
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
 
 
-# Errors of the service: ``application/problem+json`` with the way out (RFC 9457).
+# Errors of the service: ``application/problem+json`` with the way out (RFC
+# 9457).
 
 
 MOST_FIXES = 20
@@ -486,6 +491,12 @@ class HttpProblem(Exception):
             detail=self.detail,
             errors=self.errors,
         )
+
+
+def wrong_lines(fixes: Sequence[Fix], *, status: int = 422) -> HttpProblem:
+    """Return the refusal of a batch: nothing of it is kept."""
+    detail = f"{len(fixes)} lines cannot be used; nothing was kept"
+    return HttpProblem(status, detail, *fixes)
 
 
 # Which rows a question is about: a window of time or of rows, and slices.

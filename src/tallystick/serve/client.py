@@ -1,11 +1,12 @@
 """``serve.Client``: post records from a program, and lose none.
 
-Records are gathered into batches. A batch is written to the spool file before it is sent, with a
-key of its own, and sent as the very same bytes until the service answers: whatever fails in
-between, it counts once.
+Records are gathered into batches. A batch is written to the spool file before
+it is sent, with a key of its own, and sent as the very same bytes until the
+service answers: whatever fails in between, it counts once.
 
-The service keeps a batch whole or not at all. Where it refuses one because of some lines, those are
-put aside with the reason, and the others are sent again as a batch of their own.
+The service keeps a batch whole or not at all. Where it refuses one because of
+some lines, those are put aside with the reason, and the others are sent again
+as a batch of their own.
 """
 
 from __future__ import annotations
@@ -325,7 +326,8 @@ def _read_spool(path: Path | None) -> list[tuple[str, bytes]]:
     return found
 
 
-# ``tallystick serve check``: replay = rows, recount = tally, and nothing without an owner.
+# ``tallystick serve check``: replay = rows, recount = tally, and nothing
+# without an owner.
 
 
 _MOST_SHOWN = 5
@@ -395,29 +397,26 @@ def _first(problems: list[str], what: str) -> list[str]:
 
 def _orphans(reader: Reader, stream: StreamRecord) -> list[str]:
     """Find what belongs to nothing."""
+    row = f"left join rows r on r.stream = ? and {reader.row_is('=', 'o.row_id')}"
     questions = {
-        "rows without a pattern": "select count(*) from rows r left join pattern p"
-        " on p.id = r.pattern where r.stream = ? and p.id is null",
-        "rows without a slice": "select count(*) from rows r left join slice s on s.id = r.slice"
-        " where r.stream = ? and s.id is null",
-        "labels without a row": "select count(*) from label l left join rows r"
-        f" on r.stream = l.stream and {reader.row_is('=', 'l.row_id')}"
-        " where l.stream = ? and r.id is null",
-        "draws without a row": "select count(*) from draw d join frame f on f.id = d.frame"
-        f" left join rows r on r.stream = f.stream and {reader.row_is('=', 'd.row_id')}"
+        "rows without a pattern": "rows o left join pattern r on r.id = o.pattern"
+        " where o.stream = ? and r.id is null",
+        "rows without a slice": "rows o left join slice r on r.id = o.slice"
+        " where o.stream = ? and r.id is null",
+        "labels without a row": f"label o {row} where o.stream = ? and r.id is null",
+        "draws without a row": f"draw o join frame f on f.id = o.frame {row}"
         " where f.stream = ? and r.id is null",
+        "payloads without a row": "payload o left join rows r on r.id = o.row_id"
+        " where r.id is null",
         # PostgreSQL has no index that would refuse the second one.
-        "rows with the name of another": "select coalesce(sum(n - 1), 0) from (select count(*) as n"
-        " from rows where stream = ? group by item, system having count(*) > 1) t",
+        "names of two rows": "(select 1 from rows where stream = ? group by item, system"
+        " having count(*) > 1) t",
     }
     found = []
     for what, sql in questions.items():
-        if n := reader.value(sql, (stream.id,)):
+        if n := reader.value(f"select count(*) from {sql}", [stream.id] * sql.count("?")):
             found.append(f"{n} {what}")
-    n = reader.value(
-        "select count(*) from payload p left join rows r on r.id = p.row_id where r.id is null"
-    )
-    return [*found, f"{n} payloads without a row"] if n else found
+    return found
 
 
 def _replay(reader: Reader, stream: StreamRecord) -> tuple[int, list[str]]:
@@ -441,17 +440,10 @@ def _again(
         empty = {"settings": "{}", "version": 0, "rows": 0, "created": 0}
         transaction.put("stream", name="replay", salt=stream.salt, **empty)
     taken = _seed(reader, stream, service)
-    first, n, last = 0, 0, 0
-    while True:
-        part = reader.all(
-            "select seq, at, by, body from batch where stream = ? and seq > ?"
-            " order by seq limit 200",
-            (stream.id, last),
-        )
-        if not part:
-            return first, n
-        for seq, at, by, body in part:
-            last = seq
+    first = n = 0
+    sql = "select seq, at, by, body from batch where stream = ? order by seq"
+    for piece in reader.stream(sql, (stream.id,), size=200):
+        for seq, at, by, body in piece:
             if body is None:
                 first = seq + 1  # from here on nothing is missing, as far as is known yet
                 continue
@@ -466,6 +458,7 @@ def _again(
 
             service.writer.do(work)
             n += 1
+    return first, n
 
 
 def _seed(reader: Reader, stream: StreamRecord, service: Service) -> StreamSettings:

@@ -1,12 +1,14 @@
 """Where the service keeps what it was told: SQLite in a folder, or PostgreSQL.
 
-SQL is written once, with ``?`` for parameters. What differs between the engines, because one of
-them would be slow or wrong with the other's way, stands here and nowhere else: `SqliteStore` and
-`PostgresStore` with their transactions.
+SQL is written once, with ``?`` for parameters. What differs between the
+engines, because one of them would be slow or wrong with the other's way,
+stands here and nowhere else: `SqliteStore` and `PostgresStore` with their
+transactions.
 
-Statements are never prepared by PostgreSQL: after five uses psycopg would keep a generic plan that
-was made while the tables were small, and a look-up of a thousand names then scans them. Arrays are
-joined with ``unnest`` for the same reason (measured: 1.6 µs a record against 80).
+Statements are never prepared by PostgreSQL: after five uses psycopg would
+keep a generic plan that was made while the tables were small, and a look-up
+of a thousand names then scans them. Arrays are joined with ``unnest`` for the
+same reason (measured: 1.6 µs a record against 80).
 """
 
 from __future__ import annotations
@@ -62,7 +64,8 @@ _MOST_IDLE = 30_000
 """Milliseconds after which a process that stopped while it held such a lock loses it."""
 
 
-# What both engines can do: short reads, and transactions that one writer runs.
+# What both engines can do: short reads, and transactions that one writer
+# runs.
 
 
 class Reader:
@@ -311,10 +314,6 @@ class Store:
         """Move the log into the database where there is one; return the bytes it still has."""
         return 0
 
-    def size(self) -> int:
-        """Return the bytes on disk."""
-        raise NotImplementedError
-
     @contextmanager
     def read(self) -> Iterator[Reader]:
         """Return a reader that belongs to the calling thread until the block ends."""
@@ -425,6 +424,10 @@ def is_postgres(address: str | Path) -> bool:
     return str(address).startswith(("postgresql://", "postgres://"))
 
 
+def _damaged(place: Any, why: Any) -> FileError:
+    return FileError(f"{place} is damaged, or no database of Tallystick ({why})")
+
+
 # SQLite with a write-ahead log: one writer, readers of their own.
 
 
@@ -455,10 +458,7 @@ class SqliteStore(Store):
                 f"{self.path} cannot be opened ({error}): give a folder that can be written"
             ) from error
         except sqlite3.DatabaseError as error:
-            raise FileError(
-                f"{self.path} is damaged ({error}): go back to a copy that 'tallystick serve check'"
-                " can read"
-            ) from error
+            raise _damaged(self.path, error) from error
 
     def _opened(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -501,11 +501,6 @@ class SqliteStore(Store):
             self._writer.execute("pragma wal_checkpoint(truncate)")
         log = self.path.with_name(self.path.name + "-wal")
         return log.stat().st_size if log.exists() else 0
-
-    def size(self) -> int:
-        """Return the bytes on disk."""
-        paths = [self.path.with_name(self.path.name + end) for end in ("", "-wal")]
-        return sum(path.stat().st_size for path in paths if path.exists())
 
 
 # PostgreSQL: several processes, one of which writes at a time.
@@ -765,14 +760,9 @@ class PostgresStore(Store):
         """Return what `open_store` needs to open this store in another process."""
         return self._dsn
 
-    def size(self) -> int:
-        """Return the bytes on disk."""
-        with self.read() as reader:
-            found = reader.one("select pg_database_size(current_database())")
-        return int(found[0]) if found is not None else 0
 
-
-# The schema: numbered SQL files, one text for both engines, each in one transaction.
+# The schema: numbered SQL files, one text for both engines, each in one
+# transaction.
 
 
 FILES = Path(__file__).parent / "schema"
@@ -849,7 +839,8 @@ def pending(engine: str, version: int) -> list[Migration]:
     return [one for one in steps if one.version > version]
 
 
-# Open a store that is there, and make or change nothing: for a check of a copy.
+# Open a store that is there, and make or change nothing: for a check of a
+# copy.
 
 
 def open_kept(address: str | Path) -> Store:
@@ -875,7 +866,7 @@ def open_kept(address: str | Path) -> Store:
         with store.read() as reader:
             whole = [("ok",)] if path is None else reader.all("pragma quick_check(3)")
             if whole != [("ok",)]:
-                raise FileError(f"{path} is damaged ({whole[0][0]}): go back to another copy")
+                raise _damaged(path, whole[0][0])
             steps = pending(store.engine, version_of(reader))
         if steps:
             raise FormatError(
@@ -884,7 +875,7 @@ def open_kept(address: str | Path) -> Store:
             )
     except store.errors as error:
         store.close()
-        raise FileError(f"{name} is damaged, or no database of Tallystick: {error}") from error
+        raise _damaged(name, error) from error
     except (FileError, FormatError):
         store.close()
         raise

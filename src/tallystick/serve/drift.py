@@ -1,18 +1,19 @@
 """The drift test: once per window, when its rows have come and the settle time of each is over.
 
-A window is the next N rows by arrival, or a whole day or week of a stream with a season. The test
-sees the votes that came within the settle time of their row; late votes and labels change results,
-never that test. The bound on false alarms is `judge`'s: at most 5% of quiet streams raise one in
-10,000 items.
+A window is the next N rows by arrival, or a whole day or week of a stream
+with a season. The test sees the votes that came within the settle time of
+their row; late votes and labels change results, never that test. The bound on
+false alarms is `judge`'s: at most 5% of quiet streams raise one in 10,000
+items.
 
-**Seasons.** The bound holds while the blocks of the test are exchangeable. Where votes follow the
-time of the day, blocks of 25 rows in a row are not, but days are. So a day's rows pass the test in
-a random order: each block is then a random sample of its day, and days are compared with days. What
-changed is known when the day is over.
+**Seasons.** The bound holds while the blocks of the test are exchangeable.
+Where votes follow the time of the day, blocks of 25 rows in a row are not,
+but days are. So a day's rows pass the test in a random order, and days are
+compared with days when they are over.
 
-**One event, one alarm.** After an alarm the test begins anew behind the change. What it finds
-within the next `_SAME_EVENT` rows is taken for the same event: it is added to the alarm and not
-sent again.
+**One event, one alarm.** After an alarm the test begins anew behind the
+change. What it finds within the next `_SAME_EVENT` rows is taken for the same
+event: it is added to the alarm and not sent again.
 """
 
 from __future__ import annotations
@@ -21,20 +22,23 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from tallystick.results import count, percent
 from tallystick.serve.alerts import AlertNote, amend_alert, raise_alert
 from tallystick.serve.database import Reader, Transaction
-from tallystick.serve.ingest import CODES, unpack_codes
-from tallystick.serve.jobs import Held, job
+from tallystick.serve.jobs import Held, Service, job
 from tallystick.serve.routes import Incoming, Limit, Query, reads
-from tallystick.serve.streams import StreamRecord, find_stream, names_of, new_version
-
-if TYPE_CHECKING:
-    from tallystick.serve.jobs import Service
+from tallystick.serve.streams import (
+    CODES,
+    Codebook,
+    StreamRecord,
+    find_stream,
+    names_of,
+    new_version,
+)
 
 ALPHA = 0.05
 _PATIENCE = 100.0
@@ -222,7 +226,7 @@ def _close(service: Service, held: Held, stream: StreamRecord) -> bool:
         if window is None or window[2] is None or not is_seen(reader, stream.id, window[2]):
             return None
         shuffled = stream.settings.season is not None
-        votes = vote_columns(reader, stream.id, window[1], window[2], shuffled=shuffled)
+        votes = vote_columns(reader, stream, window[1], window[2], shuffled=shuffled)
         first = (
             f"select r.bucket from rows r where r.stream = ? and {reader.row_is('=', window[1])}"
         )
@@ -286,8 +290,9 @@ def _tested(
     key = f"{stream.name}:{stream.id}"
     given = {"state": state, "columns": votes, "alpha": ALPHA, "key": key, "season": season}
     given["missing"] = stream.settings.missing
-    asked = service.worker.ask("drift:worked", stream.name, given, patience=_PATIENCE)
-    step: dict[str, Any] = json.loads(asked)
+    step: dict[str, Any] = service.worker.ask(
+        "drift:worked", stream.name, given, patience=_PATIENCE
+    )
     step["restarted"] = bool(step.get("started")) and state is not None
     untold = {} if state is None or step["restarted"] else state.get("untold", {})
     step["state"] |= {"season": season, "untold": untold}
@@ -306,23 +311,9 @@ def _notes(
     if stream.settings.season:
         day = datetime.fromtimestamp(season_of(stream, bucket)[0] * 3600, UTC)
         where["from"] = f"{day:%Y-%m-%d}"
-    facts = [
-        (*_NOTICES[kind], text) for kind, text in step.get("notices") or () if kind in _NOTICES
-    ]
-    if step.get("restarted"):
-        text = "the judges or the size of windows changed: the drift test began anew"
-        facts.append(("panel", "that votes changed: the test needs 500 items to begin", text))
-    # A fact about one judge comes first: it names what the test only notices.
-    told: list[tuple[str, str, str, str, dict[str, Any]]] = [
-        (name, f"{stream.name}: {text}", text, limits, {}) for name, limits, text in facts
-    ]
-    told += [
-        ("change", _title(stream, {**where, **one}), one["proves"], one["does_not_prove"], one)
-        for one in step.get("alarms") or ()
-        if _is_large(stream, one, step["state"]["untold"])
-    ]
-    return [
-        AlertNote(
+
+    def note(name: str, what: str, proves: str, limits: str, more: Any) -> AlertNote:
+        return AlertNote(
             name=name,
             what=what,
             proves=proves,
@@ -331,8 +322,22 @@ def _notes(
             detail={**where, **more},
             muted=stream.settings.is_muted(now),
         )
-        for name, what, proves, limits, more in told
+
+    # A fact about one judge comes first: it names what the test only notices.
+    told = [
+        note(_NOTICES[kind][0], f"{stream.name}: {text}", text, _NOTICES[kind][1], {})
+        for kind, text in step.get("notices") or ()
+        if kind in _NOTICES
     ]
+    if step.get("restarted"):
+        text = "the judges or the size of windows changed: the drift test began anew"
+        limits = "that votes changed: the test needs 500 items to begin"
+        told.append(note("panel", f"{stream.name}: {text}", text, limits, {}))
+    for one in step.get("alarms") or ():
+        if _is_large(stream, one, step["state"]["untold"]):
+            what = _title(stream, {**where, **one})
+            told.append(note("change", what, one["proves"], one["does_not_prove"], one))
+    return told
 
 
 def _is_large(stream: StreamRecord, change: dict[str, Any], untold: dict[str, float]) -> bool:
@@ -401,12 +406,13 @@ def _rename(
         return
 
 
-# What the drift test may see of a row: the votes that came within its own settle time.
+# What the drift test may see of a row: the votes that came within its own
+# settle time.
 #
-# Every row gets the same time, counted from its own arrival. If all rows of a window were read when
-# the window closes, early rows would have had hours for their late votes and the last ones minutes:
-# the share of missing votes would rise inside every window, and with it the number of false alarms
-# (measured on quiet days: 1.5 per 10,000 items instead of the promised 0.05).
+# Every row gets the same time, counted from its own arrival. Read when the
+# window closes, its first rows would have had hours for their late votes and
+# the last ones minutes: false alarms rise from .05 to 1.5 per 10,000 items on
+# quiet days.
 
 
 _MOST = 10_000
@@ -460,18 +466,13 @@ def is_seen(reader: Reader, stream: int, row: int) -> bool:
 
 
 def vote_columns(
-    reader: Reader, stream: int, start: int, end: int, *, shuffled: bool = False
+    reader: Reader, stream: StreamRecord, start: int, end: int, *, shuffled: bool = False
 ) -> dict[str, list[str | None]]:
     """Return the votes on the rows between two ids as the test may see them, by judge.
 
     Rows are in order of arrival, or *shuffled* by the hash of their names. Judges without a vote
     among them are left out.
     """
-    words = {
-        code: (name, label)
-        for code, _, kind, name, label in reader.labels(stream)
-        if kind == "vote"
-    }
     sql = "select pattern from seen where stream = ? and row_id between ? and ? order by row_id"
     if shuffled:
         sql = (
@@ -479,28 +480,25 @@ def vote_columns(
             f" and {reader.row_is('=', 's.row_id')} where s.stream = ? and s.row_id between ? and ?"
             f" order by r.u, r.id limit {_MOST_TESTED}"
         )
-    patterns = [ident for (ident,) in reader.all(sql, (stream, start, end))]
-    codes = {
-        ident: unpack_codes(bytes(packed)) for ident, packed in reader.by_id(CODES, set(patterns))
-    }
-    votes: dict[str, list[str | None]] = {}
-    for place, ident in enumerate(patterns):
-        for code in codes[ident]:
-            if code in words:
-                name, label = words[code]
-                votes.setdefault(name, [None] * len(patterns))[place] = label
-    return dict(sorted(votes.items()))
+    patterns = [ident for (ident,) in reader.all(sql, (stream.id, start, end))]
+    codes = dict(reader.by_id(CODES, set(patterns)))
+    book = Codebook(reader, stream)  # after the patterns: it must know all of their words
+    said = {ident: book.cells(bytes(packed))[0] for ident, packed in codes.items()}
+    columns = zip(*(said[ident] for ident in patterns), strict=True)
+    votes = dict(zip(book.columns["vote"], map(list, columns), strict=False))
+    return {name: held for name, held in sorted(votes.items()) if set(held) != {None}}
 
 
-# One window of the drift test, as a function of JSON types: any process may compute it.
+# One window of the drift test, as a function of JSON types: any process may
+# compute it.
 #
-# It is the stream of `judge` itself (`tallystick judge --window`), so the alarms are those of the
-# command line on the same rows in the same order.
+# It is the stream of `judge` itself (`tallystick judge --window`), so the
+# alarms are those of the command line on the same rows in the same order.
 
 
-def worked(store: Any, stream: str, given: dict[str, Any]) -> str:
-    """Do `drift_step` for the worker: as JSON, as it is kept. The store is not needed."""
-    return json.dumps(drift_step(given))
+def worked(store: Any, stream: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Do `drift_step` for the worker, which gives it a store that is not needed."""
+    return drift_step(given)
 
 
 def drift_step(given: dict[str, Any]) -> dict[str, Any]:

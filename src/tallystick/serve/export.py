@@ -107,7 +107,8 @@ async def get_rows(incoming: Incoming) -> Response:
     return StreamingResponse(rows, media_type=_MEDIA[form], headers=headers)
 
 
-# Drop what is older than a stream keeps: whole buckets, and the batches of that time.
+# Drop what is older than a stream keeps: whole buckets, and the batches of
+# that time.
 
 
 KEY_SECONDS = 7 * 86_400.0
@@ -185,11 +186,13 @@ def keep_house(service: Service, held: Held) -> None:
     service.store.checkpoint()
 
 
-# The check that nobody has to remember: once a day, with an alarm when the books do not agree.
+# The check that nobody has to remember: once a day, with an alarm when the
+# books do not agree.
 #
-# Every night the counts of every stream are held against its rows, and a tenth of the streams is
-# replayed from its batches, so that each stream is proved every ten days. It runs in a process of
-# its own: questions and posts do not wait for it.
+# Every night the counts of every stream are held against its rows, and a
+# tenth of the streams is replayed from its batches, so that each stream is
+# proved every ten days. It runs in a process of its own: questions and posts
+# do not wait for it.
 
 
 _DAY = 86_400.0
@@ -202,8 +205,6 @@ _MOST_LOG = 1024**3
 _SHARE = 10
 """One stream in this many is replayed per night."""
 
-_FACT = "checked"
-
 
 def checked(store: Store, stream: str, day: int) -> list[dict[str, Any]]:
     """Check every stream, in the process of a worker, on the day of this number."""
@@ -212,79 +213,59 @@ def checked(store: Store, stream: str, day: int) -> list[dict[str, Any]]:
     with store.read() as reader:
         streams = reader.all("select id, name from stream order by id")
     return [
-        {"id": ident, **asdict(check_stream(store, name, replay=_is_due(ident, day)))}
-        for ident, name in streams
+        {"id": one, **asdict(check_stream(store, name, replay=(one - day) % _SHARE == 0))}
+        for one, name in streams
     ]
-
-
-def _is_due(stream: int, day: int) -> bool:
-    """Say whether a stream is replayed on a day.
-
-    >>> [day for day in range(20_000, 20_020) if _is_due(7, day)]
-    [20007, 20017]
-    """
-    return (stream - day) % _SHARE == 0
 
 
 @job("check", every=_DAY, lease=_PATIENCE + 300.0)
 def nightly(service: Service, held: Held) -> None:
     """Check everything, keep when that was, and raise an alarm for what does not agree."""
     worker = Workers(service.store.address())
-    day = int(service.clock() // _DAY)
+    now = service.clock()
     try:
-        streams = worker.ask("export:checked", "", day, patience=_PATIENCE)
-        notes = [_wrong(one) for one in streams if one["problems"]]
-    except HttpProblem as error:
-        streams, notes = [], [_not_made(error.detail)]
+        streams = worker.ask("export:checked", "", int(now // _DAY), patience=_PATIENCE)
+    except HttpProblem as error:  # a check that was not made is nothing to rely on
+        none = {"stream": "all streams", "id": None, "replayed": 0}
+        streams = [{**none, "problems": [f"the check could not be made: {error.detail}"]}]
     finally:
         worker.close()
+    notes = [
+        AlertNote(
+            name="check",
+            what=f"{one['stream']}: the nightly check found {len(one['problems'])} problems",
+            proves=one["problems"][0],
+            does_not_prove="which of them is wrong, or since when. Results rest on the counts: run"
+            " tallystick serve check, and compare with the last copy",
+            stream=one["id"],
+            detail={"problems": one["problems"]},
+        )
+        for one in streams
+        if one["problems"]
+    ]
     log = service.store.checkpoint()
     if log > _MOST_LOG:
-        notes.append(_long_log(log))
-
-    now = service.clock()
+        notes.append(
+            AlertNote(
+                name="log",
+                what=f"the log beside the database has {log / 1e9:.1f} GB and cannot be moved into"
+                " it",
+                proves="another program holds the database open, and the log grows until it lets go",
+                does_not_prove="that anything is lost: end that program, such as a shell or a copy",
+            )
+        )
     replayed = [one["stream"] for one in streams if one["replayed"]]
     fact = {"at": now, "ok": not notes, "streams": len(streams), "replayed": replayed}
 
     def work(transaction: Transaction) -> None:
-        transaction.keep(_FACT, json.dumps(fact))
+        transaction.keep("checked", json.dumps(fact))
         for note in notes:
             raise_alert(transaction, note, now=now)
 
     held.write(work)
 
 
-def _wrong(one: dict[str, Any]) -> AlertNote:
-    return AlertNote(
-        name="check",
-        what=f"{one['stream']}: the nightly check found {len(one['problems'])} problems",
-        proves="counts, rows and batches of this stream do not agree: " + one["problems"][0],
-        does_not_prove="which of them is wrong, or since when. Results rest on the counts: run"
-        " tallystick serve check, and compare with the last copy",
-        stream=one["id"],
-        detail={"problems": one["problems"]},
-    )
-
-
-def _long_log(size: int) -> AlertNote:
-    return AlertNote(
-        name="log",
-        what=f"the log beside the database has {size / 1e9:.1f} GB and cannot be moved into it",
-        proves="another program holds the database open, and the log grows until it lets go",
-        does_not_prove="that anything is lost: end that program, such as a shell or a copy",
-    )
-
-
-def _not_made(why: str) -> AlertNote:
-    return AlertNote(
-        name="check",
-        what="the nightly check could not be made",
-        proves=f"the check ended without an answer: {why}",
-        does_not_prove="that anything is wrong with the counts: run tallystick serve check",
-    )
-
-
 def last_check(reader: Reader) -> dict[str, Any] | None:
     """Return when the last check was and what it found; None before the first night."""
-    found: dict[str, Any] | None = json.loads(reader.fact(_FACT) or "null")
+    found: dict[str, Any] | None = json.loads(reader.fact("checked") or "null")
     return found

@@ -6,7 +6,6 @@ import codecs
 import hashlib
 import json
 import math
-import struct
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any
@@ -14,15 +13,20 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from tallystick.serve.auth import Fix, HttpProblem, meant
+from tallystick.serve.auth import Fix, HttpProblem, meant, wrong_lines
 from tallystick.serve.database import Transaction
 from tallystick.serve.routes import misread
 from tallystick.serve.streams import (
+    CODES,
+    TRUTH,
+    WHEN,
     StreamRecord,
     is_doubtful,
     known_label,
     name_problem,
+    pack_codes,
     seconds_of,
+    unpack_codes,
 )
 from tallystick.table.words import is_gap, is_no_answer
 
@@ -86,16 +90,6 @@ _EXAMPLES = {
     "show": '{"Question": "…", "Answer": "…"}',
     "replace": "true",
 }
-_ALSO = {
-    **dict.fromkeys(("truth", "gold", "human", "labels", "target"), "label"),
-    **dict.fromkeys(("id", "item_id", "key", "name"), "item"),
-    **dict.fromkeys(("vote", "judges", "judge", "verdict"), "votes"),
-    **dict.fromkeys(("grade", "score", "scores", "metrics"), "grades"),
-    **dict.fromkeys(("time", "timestamp", "date", "ts", "created_at"), "at"),
-    **dict.fromkeys(("model", "version", "app"), "system"),
-    **dict.fromkeys(("tags", "slices", "group", "segment", "metadata"), "slice"),
-    **dict.fromkeys(("text", "payload", "input", "output", "content"), "show"),
-}
 
 _ONE = msgspec.json.Decoder(VoteRecord)
 _ARRAY = msgspec.json.Decoder(list[VoteRecord])
@@ -137,7 +131,7 @@ def parse(body: bytes, *, now: float) -> list[VoteRecord]:
         ):
             wrong += _wrong(record, line, latest)
     if wrong:
-        raise HttpProblem(422, f"{len(wrong)} things cannot be used; nothing was kept", *wrong)
+        raise wrong_lines(wrong)
     return records
 
 
@@ -148,9 +142,8 @@ def _check_lines(records: list[VoteRecord]) -> None:
         if size > _MOST_LINE:
             size -= len(msgspec.json.encode(record.show))
         if size > _MOST_LINE:
-            way = f"a line may have {_MOST_LINE:,} bytes without show"
-            detail = f"line {line} has {size:,} bytes without show; nothing was kept"
-            raise HttpProblem(413, detail, Fix(way, line=line))
+            way = f"send at most {_MOST_LINE:,} bytes without show"
+            raise wrong_lines([Fix(way, line=line)], status=413)
 
 
 def _records(body: bytes) -> list[VoteRecord]:
@@ -177,15 +170,18 @@ def _records(body: bytes) -> list[VoteRecord]:
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             status = 400
             wrong.append(Fix(f"this line is not JSON: {error}", line=number))
-    detail = f"{len(wrong)} lines cannot be read; nothing was kept"
-    raise HttpProblem(status, detail, *(wrong or [Fix("the body is not NDJSON")]))
+    raise wrong_lines(wrong or [Fix("the body is not NDJSON")], status=status)
 
 
 def _fix(message: str, line: int | None) -> Fix:
-    place, way = misread(message, list(_EXAMPLES), examples=_EXAMPLES, also=_ALSO)
-    if place is not None and place.startswith("votes") and "got `float`" in message:
+    place, way = misread(message, list(_EXAMPLES), _EXAMPLES)
+    if (place or "").startswith("votes") and "got `float`" in message:
         way = "votes are words: send numbers as grades, or as text"
     return Fix(way, line=line, column=place)
+
+
+def _at_most(size: int) -> str:
+    return f"use 1 to {size:,} bytes"
 
 
 def _wrong(record: VoteRecord, line: int, latest: float) -> list[Fix]:
@@ -196,14 +192,13 @@ def _wrong(record: VoteRecord, line: int, latest: float) -> list[Fix]:
     except ValueError:
         when = math.inf
     shown = 0 if record.show is None else len(msgspec.json.encode(record.show))
-    long = f"use at most {_MOST_NAME} bytes"
+    long = _at_most(_MOST_NAME)
     checks = (
-        ("item", len(item.encode()) > _MOST_NAME, long),
-        ("item", not item.strip(), "name the item: it is blank"),
+        ("item", not item.strip() or len(item.encode()) > _MOST_NAME, long),
         ("system", len(record.system.encode()) > _MOST_NAME, long),
-        ("at", not -1e11 < when < 1e12, "write seconds since 1970, or 2026-07-31T12:00:00Z"),
+        ("at", not -1e11 < when < 1e12, WHEN),
         ("at", latest < when < 1e12, "this is more than a day ahead: check the sender's clock"),
-        ("show", shown > _MOST_SHOW, f"use at most {_MOST_SHOW:,} bytes"),
+        ("show", shown > _MOST_SHOW, _at_most(_MOST_SHOW)),
         ("label.by", label is not None and len(label.by.encode()) > _MOST_NAME, long),
         (
             "label",
@@ -248,24 +243,20 @@ def unpacked_body(kept: bytes) -> bytes:
     return zlib.decompress(kept) if kept[:1] == b"\x78" else kept
 
 
-# What the writer remembers of a stream: columns, labels, patterns and slices by number.
+# What the writer remembers of a stream: columns, labels, patterns and slices
+# by number.
 #
-# Everything here is in the database too; the memory is bounded, and dropped whenever something is
-# undone, because a number that was rolled back was never given.
+# Everything here is in the database too; the memory is bounded, and dropped
+# whenever something is undone, because a number that was rolled back was
+# never given.
 
-
-TRUTH = "label"
-"""The column of the truth."""
-
-CODES = "select id, codes from pattern where id in ({})"
-"""The codes of patterns, for `Reader.by_id`."""
 
 NO_VOTE = 0
 """The code of a vote that says nothing: databases number labels from 1."""
 
 MOST_COLUMNS = 256
+_NO_ANSWER = "this means that there is no answer: leave it out"
 MOST_LABELS = 64
-_MOST_TEXT = 256
 _MOST_KEPT = 100_000
 
 
@@ -282,20 +273,6 @@ def contradiction(column: str, value: Any, held: Any) -> Refused:
     """Return what is said of a value beside another that is kept."""
     way = f"{held!r} is kept here: send 'replace': true to change it"
     return Refused(409, Fix(way, column=column, value=str(value)))
-
-
-def pack_codes(codes: Sequence[int]) -> bytes:
-    """Write label codes as four bytes each."""
-    return struct.pack(f"<{len(codes)}I", *codes)
-
-
-def unpack_codes(packed: bytes) -> tuple[int, ...]:
-    """Read label codes.
-
-    >>> unpack_codes(pack_codes((3, 70_000)))
-    (3, 70000)
-    """
-    return struct.unpack(f"<{len(packed) // 4}I", packed)
 
 
 def word_of(value: str | int | bool) -> str:
@@ -401,8 +378,7 @@ class Interned:
         """Return a true label as the stream spells it; refuse what is none."""
         code = self.code(TRUTH, value, "label")
         if code == NO_VOTE:
-            way = "this means that there is no label: leave it out"
-            raise Refused(422, Fix(way, column=TRUTH, value=word_of(value)))
+            raise Refused(422, Fix(_NO_ANSWER, column=TRUTH, value=word_of(value)))
         return self._meaning(code)[1]
 
     def _new_label(self, name: str, word: str) -> int:
@@ -412,10 +388,9 @@ class Interned:
         # Another process may have brought it, or another spelling of it.
         self._load_labels()
         if not word:
-            raise Refused(422, Fix("a blank is not a vote: leave it out", column=name))
-        if len(word.encode()) > _MOST_TEXT:
-            way = "a label has at most 256 bytes: texts are not votes"
-            raise Refused(422, Fix(way, column=name, value=word[:64]))
+            raise Refused(422, Fix(_NO_ANSWER, column=name))
+        if len(word.encode()) > _MOST_NAME:
+            raise Refused(422, Fix(_at_most(_MOST_NAME), column=name, value=word[:64]))
 
         # A column spells each label in one way: the first that came, or the declared one.
         twin = known_label(word, labels) or known_label(word, declared)
@@ -451,21 +426,22 @@ class Interned:
         self, pattern: bytes, name: str, value: Any, replace: bool, kind: str = "vote"
     ) -> bytes:
         """Return *pattern* with a vote set: a register, and another value needs leave."""
+        key = (pattern, name, value.__class__, value)
+        known = None if replace else self.steps.get(key)
+        if known is not None:
+            return known
         code = self.code(name, value, kind)
-        if code == NO_VOTE:
-            return self.without(pattern, name) if replace else pattern
-        column, _ = self._meaning(code)
-        codes = list(unpack_codes(pattern))
-        for place, held in enumerate(codes):
-            other, said = self._meaning(held)
-            if other == column:
-                if held == code:
-                    return pattern
-                if not replace:
-                    raise contradiction(name, word_of(value), said)
-                codes[place] = code
-                return pack_codes(sorted(codes))
-        return pack_codes(sorted([*codes, code]))
+        if replace:
+            pattern = self.without(pattern, name)
+        if code != NO_VOTE:
+            column = self.columns[name][0]
+            codes = {self._meaning(held)[0]: held for held in unpack_codes(pattern)}
+            if codes.get(column, code) != code:
+                raise contradiction(name, word_of(value), self._meaning(codes[column])[1])
+            pattern = pack_codes(sorted({**codes, column: code}.values()))
+        if not replace:
+            self.steps[key] = pattern
+        return pattern
 
     def without(self, pattern: bytes, name: str) -> bytes:
         """Return *pattern* without the vote of a column."""
@@ -525,6 +501,10 @@ class Interned:
 
     def slice_step(self, slice_: int, given: Mapping[str, Any], replace: bool) -> int:
         """Return the slice of a row after a record named some of its columns."""
+        step = (slice_, *given.items())
+        known = None if replace else self.slice_steps.get(step)
+        if known is not None:
+            return known
         body = self._bodies.get(slice_)
         if body is None:
             kept = self._transaction.value("select body from slice where id = ?", (slice_,))
@@ -533,16 +513,19 @@ class Interned:
         for name, value in given.items():
             self.column(name, "slice")
             word = word_of(value)
-            if not word or len(word.encode()) > _MOST_TEXT:
-                way = "a slice has 1 to 256 bytes: leave it out where there is none"
-                raise Refused(422, Fix(way, column=name, value=word[:64]))
+            if not word or len(word.encode()) > _MOST_NAME:
+                raise Refused(422, Fix(_at_most(_MOST_NAME), column=name, value=word[:64]))
             if after.get(name, word) != word and not replace:
                 raise contradiction(name, word, after[name])
             after[name] = word
-        return self.slice(after)
+        found = self.slice(after)
+        if not replace:
+            self.slice_steps[step] = found
+        return found
 
 
-# The place of a row in any random draw: a keyed hash of its name, which nobody can foretell.
+# The place of a row in any random draw: a keyed hash of its name, which
+# nobody can foretell.
 
 
 class RowPlaces(dict[tuple[str, str], int]):

@@ -11,11 +11,10 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from tallystick.serve.auth import MOST_FIXES, Fix, HttpProblem
+from tallystick.serve.auth import MOST_FIXES, Fix, HttpProblem, wrong_lines
 from tallystick.serve.database import KeptBatch, RowState, Transaction
 from tallystick.serve.ingest import (
     MOST_BODY,
-    TRUTH,
     Interned,
     Refused,
     VoteRecord,
@@ -26,7 +25,7 @@ from tallystick.serve.ingest import (
 )
 from tallystick.serve.jobs import Service
 from tallystick.serve.routes import Incoming, route
-from tallystick.serve.streams import StreamRecord, find_stream
+from tallystick.serve.streams import TRUTH, StreamRecord, find_stream
 from tallystick.serve.writer import Boundary, Together
 
 
@@ -261,19 +260,18 @@ class Merge:
                 row.slice = first_slices[system]
 
             # Most records bring votes that were seen before after these: one look each, no call.
-            before, votes = row.pattern, record.votes
-            after: bytes | None = before
-            if votes and not record.replace:
+            before, votes = (row.pattern, row.slice, row.grades), record.votes
+            after: bytes | None = row.pattern
+            if record.replace or record.slice is not None or record.grades is not None:
+                after = None
+            elif votes:
                 for column, value in votes.items():
                     after = steps.get((after, column, value.__class__, value))
                     if after is None:
                         break
-            is_plain = record.slice is None and record.grades is None and not record.replace
-            if after is not None and is_plain:
-                is_changed = after != before
+            if after is not None:
                 row.pattern = after
             else:
-                slice_before, grades_before = row.slice, row.grades
                 try:
                     self._set(row, record)
                 except Refused as refused:
@@ -281,11 +279,6 @@ class Merge:
                     if len(self._wrong) >= MOST_FIXES:
                         return
                     continue
-                is_changed = (
-                    row.pattern != before
-                    or row.slice != slice_before
-                    or row.grades != grades_before
-                )
 
             if record.label is not None:
                 self._labels.append((row, record, source, number, place))
@@ -293,16 +286,14 @@ class Merge:
                 self._shows[row] = packed_body(msgspec.json.encode(record.show))
             if is_new:
                 outcomes[place] = NEW
-            elif is_changed:
+            elif before != (row.pattern, row.slice, row.grades):
                 outcomes[place] = CHANGED
                 row.touched = True
 
     def check(self) -> None:
         """Refuse everything if a line was refused."""
         if self._wrong:
-            what = "contradict what is kept" if self._status == 409 else "cannot be used"
-            detail = f"{len(self._wrong)} lines {what}; nothing was kept"
-            raise HttpProblem(self._status, detail, *self._wrong)
+            raise wrong_lines(self._wrong, status=self._status)
 
     def _refuse(self, refused: Refused, line: int) -> None:
         """Note what is wrong with a line; a contradiction outranks a bad value."""
@@ -319,21 +310,9 @@ class Merge:
                 if replace:
                     row.pattern = interned.without(row.pattern, name)
                 continue
-            key = (row.pattern, name, value.__class__, value)
-            after = interned.steps.get(key)
-            if after is None or replace:
-                after = interned.step(row.pattern, name, value, replace)
-                if not replace:
-                    interned.steps[key] = after
-            row.pattern = after
+            row.pattern = interned.step(row.pattern, name, value, replace)
         if record.slice:
-            step = (row.slice, *record.slice.items())
-            after_slice = interned.slice_steps.get(step)
-            if after_slice is None or replace:
-                after_slice = interned.slice_step(row.slice, record.slice, replace)
-                if not replace:
-                    interned.slice_steps[step] = after_slice
-            row.slice = after_slice
+            row.slice = interned.slice_step(row.slice, record.slice, replace)
         if record.grades:
             row.grades = self._graded(row.grades, record)
 

@@ -1,7 +1,8 @@
 """What the service does by itself: rows with leases, and one loop that takes them.
 
-A job is taken by one UPDATE that names its holder, until when, and a fencing number that grows.
-Whoever stops longer than the lease loses it: `Held.check` then refuses its writes.
+A job is taken by one UPDATE that names its holder, until when, and a fencing
+number that grows. Whoever stops longer than the lease loses it: `Held.check`
+then refuses its writes.
 """
 
 from __future__ import annotations
@@ -221,8 +222,8 @@ class JobLoop:
 
 # Figures for Prometheus: how much came, how long it took, what was noticed.
 #
-# Names of streams and judges are labels; items and votes never are: their number grows, and they
-# are nobody's business.
+# Names of streams and judges are labels; items and votes never are: their
+# number grows, and they are nobody's business.
 
 
 TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -1,8 +1,8 @@
 """Results that cron or CI posted: what ``tallystick shift … --post STREAM`` said last night.
 
-A result is the command line's own JSON. The stream's page shows the last ones, and one that says
-that an API changed is an alarm, once: until a later result about the same says that it is as it
-was.
+A result is the command line's own JSON. The stream's page shows the last
+ones. One that says that an API changed is an alarm, until a later one says
+that it is as it was.
 """
 
 from __future__ import annotations
@@ -19,12 +19,9 @@ import msgspec
 
 from tallystick.errors import FileError, InputError
 from tallystick.serve.alerts import AlertNote, raise_alert
-from tallystick.serve.auth import Fix, HttpProblem
 from tallystick.serve.database import Reader, Store, Transaction
 from tallystick.serve.routes import Incoming, reads, writes
 from tallystick.serve.streams import find_stream, new_version
-
-_MOST = 2 * 1024 * 1024
 
 
 class PostedResult(msgspec.Struct):
@@ -58,58 +55,48 @@ class PostedKept(msgspec.Struct):
     again: bool = False
 
 
-def has_changed(body: dict[str, Any]) -> bool:
-    """Say whether a result says that something changed.
+class PostedGate(msgspec.Struct):
+    """Whether a gate passed; null where that is open."""
 
-    Its gates decide where it has some, then what it says itself. Results of the second version
-    say it by the change of accuracy, or by answers that differ beyond the noise.
+    passed: bool | None = None
 
-    >>> has_changed({"gates": [{"passed": False}]}), has_changed({"gates": [{"passed": None}]})
-    (True, False)
-    >>> has_changed({"accuracy_change": {"interval": [-0.2, -0.1]}})
-    True
-    """
-    gates = body.get("gates") or []
-    if gates:
-        return any(one.get("passed") is False for one in gates)
-    if "changed" in body:
-        return body["changed"] is True
-    accuracy = (body.get("accuracy_change") or {}).get("interval")
-    beyond = ((body.get("noise") or {}).get("beyond") or {}).get("interval")
-    moved = accuracy is not None and (accuracy[0] > 0 or accuracy[1] < 0)
-    return bool(moved or (beyond is not None and beyond[0] > 0))
+
+class PostedBody(msgspec.Struct):
+    """What is read of a result that the command line printed with --json; all of it is kept."""
+
+    verb: str
+    verdict: str
+    api: str | None = None
+    changed: bool | None = None
+    gates: list[PostedGate] = []
+
+    def has_changed(self) -> bool:
+        """Say whether it says that something changed: by its gates where it has some."""
+        said = [one.passed is False for one in self.gates] or [self.changed is True]
+        return any(said)
 
 
 @writes(
-    "POST",
-    "/v1/streams/{stream}/posted",
-    "write",
-    body=dict[str, Any],
+    *("POST", "/v1/streams/{stream}/posted", "write"),
+    body=PostedBody,
     answer=PostedKept,
-    limit=_MOST,
+    limit=2 * 1024 * 1024,
 )
 def post_result(transaction: Transaction, incoming: Incoming) -> PostedKept:
     """Keep a result that the command line printed with --json; the same one counts once."""
     body, now = incoming.body, incoming.now
     stream = find_stream(transaction, incoming.path["stream"])
-    try:
-        verb, verdict, changed = body["verb"], body["verdict"], has_changed(body)
-        if not (isinstance(verb, str) and isinstance(verdict, str)):
-            raise TypeError(verb)
-    except (AttributeError, IndexError, KeyError, TypeError) as error:
-        way = "post what the command line prints with --json: it has a verb and a verdict"
-        raise HttpProblem(422, "this is no result", Fix(way)) from error
-    about, digest = str(body.get("api") or verb), hashlib.sha256(incoming.raw).digest()
-
+    about, changed = (body.api or body.verb)[:500], body.has_changed()
+    digest = hashlib.sha256(incoming.raw).digest()
     known = transaction.one(
         "select id, changed from posted where stream = ? and sha256 = ?", (stream.id, digest)
     )
     if known is not None:
         return PostedKept(known[0], bool(known[1]), again=True)
-    before = transaction.one(
+    before = transaction.value(
         "select changed from posted where stream = ? and verb = ? and about = ?"
         " order by id desc limit 1",
-        (stream.id, verb, about[:500]),
+        (stream.id, body.verb, about),
     )
     ident = transaction.made(
         "posted",
@@ -117,20 +104,20 @@ def post_result(transaction: Transaction, incoming: Incoming) -> PostedKept:
         sha256=digest,
         at=now,
         by=incoming.who.name,
-        verb=verb,
-        about=about[:500],
+        verb=body.verb,
+        about=about,
         changed=int(changed),
         body=incoming.raw.decode(),
     )
     # A change that every later night finds again is one event.
-    if changed and not (before is not None and before[0]):
+    if changed and not before:
         note = AlertNote(
             name="posted",
             what=f"{stream.name}: {about[:200]} changed",
-            proves=verdict,
+            proves=body.verdict,
             does_not_prove="why it changed, nor how it does on items of another kind",
             stream=stream.id,
-            detail={"posted": ident, "verb": verb},
+            detail={"posted": ident, "verb": body.verb},
             muted=stream.settings.is_muted(now),
         )
         raise_alert(transaction, note, now=now)
@@ -202,7 +189,8 @@ def send_result(stream: str, body: str, *, wait: float = 1.0) -> None:
     raise FileError(f"the result was not posted to {stream} ({why})")
 
 
-# Watches of the second version: their paid answers become tables that ``shift`` reads.
+# Watches of the second version: their paid answers become tables that
+# ``shift`` reads.
 
 
 def export_watches(store: Store, folder: Path) -> list[Path]:

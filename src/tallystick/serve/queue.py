@@ -1,4 +1,4 @@
-r"""A draw with known probabilities: strata from votes, then the draw of `label` sessions.
+r"""Draws with known probabilities: strata from votes, then the draw of `label` sessions.
 
 The next stratum is drawn with
 
@@ -14,19 +14,21 @@ and `score` then has to widen its interval.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections import Counter
+import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import msgspec
+from msgspec import Meta
 
 from tallystick.errors import InputError
 from tallystick.serve.auth import Span, span_of
-from tallystick.serve.database import Reader, Store
-from tallystick.serve.ingest import TRUTH, unpack_codes
-from tallystick.serve.streams import StreamRecord, find_stream
+from tallystick.serve.database import Reader, Store, Transaction
+from tallystick.serve.jobs import Service
+from tallystick.serve.routes import Incoming, reads, route
+from tallystick.serve.streams import Codebook, Share, StreamRecord, find_stream, new_version
 
 if TYPE_CHECKING:
     from tallystick.sampling.votes import Floats, Ints
@@ -38,24 +40,17 @@ MOST_PATTERNS = 5_000
 """With more patterns the votes say too little of how rows are alike: one stratum per system."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class StratumPlan:
-    """One stratum: the patterns of one system, its rows, how many were drawn, and at which rate."""
+class StratumPlan(msgspec.Struct, frozen=True):
+    """One stratum as it is kept: the patterns of one system, its rows, how many were drawn."""
 
     system: str
     patterns: tuple[int, ...]
-    size: int
-    drawn: int
+    size: int = msgspec.field(name="N")
+    drawn: int = msgspec.field(name="n")
     rate: float
 
-    def kept(self) -> dict[str, Any]:
-        """Return it as JSON types, as the table of draws has it."""
-        rows = {"N": self.size, "n": self.drawn, "rate": self.rate}
-        return {"system": self.system, "patterns": list(self.patterns), **rows}
 
-
-@dataclass(frozen=True, kw_only=True)
-class DrawnRow:
+class DrawnRow(NamedTuple):
     """One row to label, in the order of the draw."""
 
     row: int
@@ -74,20 +69,95 @@ class FramePlan:
     rows: tuple[DrawnRow, ...]
 
 
-def plan_frame(found: DrawPopulation, *, budget: int, overlap: float, seed: int) -> FramePlan:
-    """Draw *budget* rows.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DrawPopulation:
+    """The rows that may be drawn, and what is known of them.
 
     Parameters
     ----------
-    found
-        The rows that may be drawn.
-    budget
-        How many rows.
-    overlap
-        The share of them that two people read.
-    seed
-        Makes the draw again from the same rows.
+    as_of
+        The last batch that was seen.
+    row, pattern
+        Number and pattern of each row.
+    system, systems
+        Which system each row belongs to, and their names.
+    votes
+        Pattern to the class that each judge says, -1 for no vote.
+    n_classes
+        How many classes there are.
+    labels
+        The votes and the true class of labelled patterns, and how many rows show them: they steer
+        the draw, nothing else.
     """
+
+    as_of: int
+    row: Ints
+    pattern: Ints
+    system: Ints
+    systems: tuple[str, ...]
+    votes: Mapping[int, tuple[int, ...]]
+    n_classes: int
+    labels: Sequence[tuple[tuple[int, ...], int, int]] = ()
+
+
+def planned(
+    store: Store, name: str, budget: int, overlap: float, span: Span, seed: int
+) -> FramePlan:
+    """Draw rows of a stream: what the worker does."""
+    # One snapshot for words and rows: a vote that comes meanwhile makes patterns nobody read.
+    with store.snapshot() as reader:
+        found = population(reader, find_stream(reader, name), span)
+    return plan_frame(found, budget=budget, overlap=overlap, seed=seed)
+
+
+def population(reader: Reader, stream: StreamRecord, span: Span) -> DrawPopulation:
+    """Read the rows of a span that may be drawn: not labelled, not drawn before, as of now."""
+    import numpy as np
+
+    as_of, book = reader.newest(stream.id), Codebook(reader, stream)
+    place = {word: k for k, word in enumerate(book.classes(stream))}
+    votes: dict[int, tuple[int, ...]] = {}
+    truths: dict[int, int] = {}
+    for ident, packed in reader.all("select id, codes from pattern where stream = ?", (stream.id,)):
+        said, truth = book.cells(bytes(packed))
+        votes[ident] = tuple(-1 if word is None else place[word] for word in said)
+        if truth is not None:
+            truths[ident] = place[truth]
+    sql = "select d.row_id from draw d join frame f on f.id = d.frame where f.stream = ?"
+    drawn = {row for (row,) in reader.all(sql, (stream.id,))}
+    counts = reader.all(
+        "select pattern, sum(n) from tally where stream = ? group by pattern", (stream.id,)
+    )
+
+    where, values = span.condition()
+    parts = [np.empty((0, 3), np.int64)]
+    systems: dict[str, int] = {}
+    for piece in reader.stream(
+        f"select id, pattern, system from rows r where stream = ? and seq_first <= ?{where}"
+        f" order by {reader.in_order()}",
+        (stream.id, as_of, *values),
+    ):
+        kept = [
+            (row, pattern, systems.setdefault(system, len(systems)))
+            for row, pattern, system in piece
+            if pattern not in truths and row not in drawn
+        ]
+        parts.append(np.array(kept, dtype=np.int64).reshape(-1, 3))
+    row, pattern, system = np.concatenate(parts).T
+    return DrawPopulation(
+        as_of=as_of,
+        row=row,
+        pattern=pattern,
+        system=system,
+        systems=tuple(systems),
+        votes=votes,
+        n_classes=len(place),
+        labels=[(votes[one], truths[one], int(n)) for one, n in counts if n > 0 and one in truths],
+    )
+
+
+def plan_frame(found: DrawPopulation, *, budget: int, overlap: float, seed: int) -> FramePlan:
+    """Draw *budget* rows, a share *overlap* of them for two people; *seed* makes the same draw."""
     import numpy as np
 
     from tallystick.sampling.draws import (
@@ -104,8 +174,7 @@ def plan_frame(found: DrawPopulation, *, budget: int, overlap: float, seed: int)
     none = np.zeros(len(plans), np.int64)
     strata = LabelStrata(of=of, side=none, guess=np.full((len(plans), 2), 0.5))
     spread, sizes = _spread(found, plans), strata.sizes
-    begun = DrawJournal.empty(sizes)
-    drawn = draw_batch(strata, begun, size=budget, spread=spread, rng=rng)
+    drawn = draw_batch(strata, DrawJournal.empty(sizes), size=budget, spread=spread, rng=rng)
 
     n, taken = drawn.n_draws, np.bincount(drawn.stratum, minlength=len(plans))
     rate = np.minimum(n * drawing_probabilities(sizes, spread) / sizes, 1.0)
@@ -115,16 +184,11 @@ def plan_frame(found: DrawPopulation, *, budget: int, overlap: float, seed: int)
         as_of=found.as_of,
         seed=seed,
         strata=tuple(
-            StratumPlan(system=system, patterns=patterns, size=int(n), drawn=int(k), rate=float(p))
-            for (system, patterns), n, k, p in zip(plans, sizes, taken, rate, strict=True)
+            StratumPlan(*plan, int(size), int(k), float(p))
+            for plan, size, k, p in zip(plans, sizes, taken, rate, strict=True)
         ),
         rows=tuple(
-            DrawnRow(
-                row=int(found.row[item]),
-                stratum=int(h),
-                probability=float(rate[h]),
-                readers=2 if k in second else 1,
-            )
+            DrawnRow(int(found.row[item]), int(h), float(rate[h]), 2 if k in second else 1)
             for k, (item, h) in enumerate(zip(drawn.item, drawn.stratum, strict=True))
         ),
     )
@@ -146,32 +210,18 @@ def _strata(found: DrawPopulation) -> tuple[Ints, list[tuple[str, tuple[int, ...
         if not mine.size:
             continue
         numbers, place = np.unique(found.pattern[mine], return_inverse=True)
-        table = _votes(found, numbers.tolist())
+        table = np.array([found.votes[one] for one in numbers.tolist()], np.int64)
         many = numbers.size > MOST_PATTERNS
-        if many or len(found.words.classes) < 2 or not (table >= 0).any():
+        if many or found.n_classes < 2 or not (table >= 0).any():
             of[mine] = len(plans)
             plans.append((system, () if many else tuple(numbers.tolist())))
             continue
-        part = vote_strata(table[place], n_classes=len(found.words.classes))
+        part = vote_strata(table[place], n_classes=found.n_classes)
         of[mine] = part.of.astype(np.int64) + len(plans)
         first = np.zeros(numbers.size, np.int64)
         first[place] = part.of
         plans += [(system, tuple(numbers[first == h].tolist())) for h in range(len(part))]
     return of, plans
-
-
-def _votes(found: DrawPopulation, patterns: Sequence[int]) -> Ints:
-    """Return patterns x columns of class codes, -1 for no vote."""
-    import numpy as np
-
-    table = np.full((len(patterns), max(1, len(found.words.columns))), -1, np.int64)
-    for k, pattern in enumerate(patterns):
-        codes = found.codes[pattern]
-        for start in range(0, len(codes), 4):
-            place = found.words.vote.get(int.from_bytes(codes[start : start + 4], "little"))
-            if place is not None:
-                table[k, place[0]] = place[1]
-    return table
 
 
 def _spread(found: DrawPopulation, plans: list[tuple[str, tuple[int, ...]]]) -> Floats:
@@ -180,396 +230,154 @@ def _spread(found: DrawPopulation, plans: list[tuple[str, tuple[int, ...]]]) -> 
 
     from tallystick.sampling.draws import class_spread
 
-    by_votes: dict[bytes, list[tuple[int, int]]] = {}
-    for pattern, n in found.labels.items():
-        packed = found.codes[pattern]
-        truth = found.words.truth_of(packed)
-        if truth is not None:
-            by_votes.setdefault(found.words.votes_of(packed), []).append((truth, n))
+    by_votes: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+    for votes, truth, n in found.labels:
+        by_votes.setdefault(votes, []).append((truth, n))
     taught = [
         (h, truth, n)
         for h, (_, patterns) in enumerate(plans)
         for pattern in patterns
-        for truth, n in by_votes.get(found.codes[pattern], ())
+        for truth, n in by_votes.get(found.votes[pattern], ())
     ]
     strata, truths, times = np.array(taught, dtype=np.int64).reshape(-1, 3).T
-    classes = max(2, len(found.words.classes))
     values = truths.repeat(times).astype(np.float64)
+    classes = max(2, found.n_classes)
     return class_spread(strata.repeat(times), values, len(plans), n_classes=classes)
 
 
-# With which probability each labelled row was chosen.
-#
-# A frame takes a row of stratum h with a known probability :math:`p_h`. People read in the order of
-# the draw, so what has been read before the first open draw is a random sample too: a share r of
-# the draws takes a row with probability :math:`r p_h`. A row that was in the population of several
-# frames was chosen with probability
-#
-# .. math:: \pi = 1 - \prod_f (1 - r_f p_{fh})   \tag{Q1}
-#
-# A label that nobody drew (it came with a record, or a person volunteered it) and that was there
-# before the first draw that could have taken its row stands for itself only: :math:`\pi = 1`. Any
-# other was given to a row that a draw had left out; it says nothing of other rows, and is left out
-# unless it is asked for. Where no draw has been read, every label counts, as on the command line,
-# and `doubts` names what that takes for granted.
-#
-# ``score`` takes the probabilities. The other verbs need labels that were drawn evenly, so for them
-# a row is kept with probability :math:`\pi_{min}/\pi`, decided by its `u`: what is left is an even
-# sample. (W1) is half proportional, so within one frame few labels are lost.
+# Frames: a draw is ordered, made in the worker, and kept with everything that
+# made it.
 
 
-@dataclass(frozen=True)
-class LabelledRow:
-    """A row with a truth: where it is counted, and its votes without the truth."""
+class FrameOrder(msgspec.Struct, forbid_unknown_fields=True):
+    """What is asked for.
+
+    Parameters
+    ----------
+    budget
+        How many rows to draw; 40 take about half an hour to read.
+    window
+        Which rows: ``24h``, ``7d`` or ``FROM..TO``; all if empty.
+    overlap
+        The share that two people read; by default that of the stream.
+    name
+        What people call it.
+    """
+
+    budget: Annotated[int, Meta(ge=1, le=MOST_ROWS)] = 40
+    window: str = ""
+    overlap: Share | None = None
+    name: Annotated[str, Meta(max_length=200)] = ""
+
+
+class FrameStratum(msgspec.Struct):
+    """How many rows of a stratum there were, how many were drawn, and with which probability."""
+
+    size: int
+    drawn: int
+    probability: float
+
+
+class FrameBody(msgspec.Struct):
+    """A draw as the admin sees it."""
 
     id: int
-    system: str
-    bucket: int
-    slice: int
-    pattern: int
-    u: int
-    first: int
-    votes: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chances:
-    """How the labelled rows of a stream were chosen.
-
-    Parameters
-    ----------
-    frames
-        The draws. With none, nothing is known of how labels were chosen.
-    drawn
-        Row to probability, for rows that were drawn and have a truth (Q1).
-    apart
-        Rows that stand for themselves only.
-    undrawn
-        Rows whose labels are left out, because a draw could have taken them and did not.
-    waiting
-        Rows that were read after the first open draw: they count as soon as that is read.
-    skipped
-        Draws that people could not answer.
-    rows
-        All rows with a truth.
-    """
-
-    frames: tuple[DrawnFrame, ...] = ()
-    drawn: Mapping[int, float] = field(default_factory=dict)
-    apart: frozenset[int] = frozenset()
-    undrawn: frozenset[int] = frozenset()
-    waiting: frozenset[int] = frozenset()
-    skipped: int = 0
-    rows: Mapping[int, LabelledRow] = field(default_factory=dict)
-
-    def has_draws(self, span: Span) -> bool:
-        """Say whether a row of a span was drawn and has a label."""
-        return any(span.covers(self.rows[ident].bucket) for ident in self.drawn)
-
-    def counted(self, way: str, span: Span) -> dict[int, float]:
-        """Return the rows of a span whose labels count, each with its probability.
-
-        Parameters
-        ----------
-        way
-            ``drawn`` or ``even``.
-        span
-            The rows that are asked about.
-        """
-        known = {
-            ident: p
-            for ident, p in {**self.drawn, **dict.fromkeys(self.apart, 1.0)}.items()
-            if p and span.covers(self.rows[ident].bucket)
-        }
-        if way == "drawn" or not known:
-            return known
-        least = min(known.values())
-        return {i: least for i, p in known.items() if even(self.rows[i].u) * p < least}
-
-
-def even(u: int) -> float:
-    """Return a number in [0, 1) for a row, independent of its place in any draw.
-
-    >>> 0 <= even(12345) < 1, even(1) == even(1)
-    (True, True)
-    """
-    return int.from_bytes(hashlib.blake2b(b"%d" % u, digest_size=7).digest(), "big") / 2**56
-
-
-class DrawnFrame:
-    """One frame: its rates by stratum, and where a row belongs.
-
-    Parameters
-    ----------
-    as_of, span
-        The rows that it was drawn from.
-    strata
-        System, patterns and probability of each stratum.
-    drawn
-        Row to stratum, for every draw.
-    share
-        The share of the draws that have been read.
-    """
-
-    def __init__(
-        self,
-        as_of: int,
-        span: Span,
-        strata: Sequence[tuple[str, Sequence[int], float]],
-        drawn: Mapping[int, int],
-        share: float,
-    ) -> None:
-        self.as_of, self.span, self._drawn = as_of, span, drawn
-        self._rate = [share * p for _, _, p in strata]
-        self._place = {
-            (system, pattern): h
-            for h, (system, patterns, _) in enumerate(strata)
-            for pattern in patterns
-        }
-        self._whole = {system: h for h, (system, patterns, _) in enumerate(strata) if not patterns}
-
-    def of(self, row: LabelledRow) -> float:
-        """Return the probability with which this frame took a row, 0 if it could not."""
-        if row.first > self.as_of or not self.span.covers(row.bucket):
-            return 0.0
-        known = self._drawn.get(row.id)
-        if known is None:
-            known = self._place.get((row.system, row.votes), self._whole.get(row.system))
-        return 0.0 if known is None else self._rate[known]
-
-
-def either(frames: Sequence[DrawnFrame], row: LabelledRow) -> float:
-    """Return the probability that one of several frames took a row (Q1)."""
-    missed = 1.0
-    for frame in frames:
-        missed *= 1.0 - frame.of(row)
-    return 1.0 - missed  # (Q1)
-
-
-def chances(reader: Reader, stream: StreamRecord) -> Chances:
-    """Return how the labelled rows of a stream were chosen."""
-    found = reader.all(
-        "select id, span, as_of, strata, created from frame where stream = ? order by id",
-        (stream.id,),
-    )
-    if not found:
-        return Chances()
-    labelled = _labelled(reader, stream)
-    frames: list[DrawnFrame] = []
-    settled: set[int] = set()
-    waiting: set[int] = set()
-    states: Counter[str] = Counter()
-    for ident, span, as_of, strata, created in found:
-        draws = reader.all(
-            "select row_id, stratum, state from draw where frame = ? order by place", (ident,)
-        )
-        # Read in the order of the draw, up to the first that nobody has read (label.md).
-        read = next(
-            (k for k, (row, _, s) in enumerate(draws) if s == "open" and row not in labelled),
-            len(draws),
-        )
-        states.update(state for _, _, state in draws)
-        for k, (row, _, _) in enumerate(draws):
-            if row in labelled:
-                (settled if k < read else waiting).add(row)
-        parts = [(one["system"], one["patterns"], one["rate"]) for one in json.loads(strata)]
-        seen = span_of(span or "", [], now=created)
-        places = {row: h for row, h, _ in draws}
-        frames.append(DrawnFrame(as_of, seen, parts, places, read / max(1, len(draws))))
-
-    apart: set[int] = set()
-    undrawn: set[int] = set()
-    since = _first_labels(reader, stream)
-    for ident in labelled.keys() - settled - waiting:
-        row = labelled[ident]
-        could = [f.as_of for f in frames if f.as_of >= row.first and f.span.covers(row.bucket)]
-        before = not could or since.get(ident, 0) <= min(could)
-        (apart if before else undrawn).add(ident)
-    return Chances(
-        frames=tuple(frames),
-        drawn={ident: either(frames, labelled[ident]) for ident in settled},
-        apart=frozenset(apart),
-        undrawn=frozenset(undrawn),
-        waiting=frozenset(waiting),
-        skipped=states["skipped"],
-        rows=labelled,
-    )
-
-
-def _labelled(reader: Reader, stream: StreamRecord) -> dict[int, LabelledRow]:
-    """Return the rows with a truth, each with the number of its votes without that truth."""
-    words = words_of(reader, stream)
-    numbers: dict[bytes, int] = {}
-    found: dict[int, LabelledRow] = {}
-    for *row, packed in reader.all(
-        "select r.id, r.system, r.bucket, r.slice, r.pattern, r.u, r.seq_first, p.codes from"
-        " (select distinct row_id from label where stream = ? and current = 1"
-        " and value is not null) l"
-        f" join rows r on r.stream = ? and {reader.row_is('=', 'l.row_id')}"
-        " join pattern p on p.id = r.pattern",
-        (stream.id, stream.id),
-    ):
-        codes = bytes(packed)
-        if words.truth_of(codes) is None:  # people disagree, and nobody has decided
-            continue
-        votes = words.votes_of(codes)
-        if votes not in numbers:
-            sql = "select id from pattern where stream = ? and codes = ?"
-            numbers[votes] = reader.value(sql, (stream.id, votes)) or -1
-        ident, system, bucket, slice_, pattern, u, first = row
-        found[ident] = LabelledRow(ident, system, bucket, slice_, pattern, u, first, numbers[votes])
-    return found
-
-
-def _first_labels(reader: Reader, stream: StreamRecord) -> dict[int, int]:
-    """Return the batch that brought the first label of each row."""
-    rows = reader.all(
-        "select row_id, min(seq) from label where stream = ? and value is not null group by row_id",
-        (stream.id,),
-    )
-    return {row: int(first or 0) for row, first in rows}
-
-
-# Which rows a draw is made from: not labelled, not drawn before, as of one batch.
-
-
-@dataclass(frozen=True, kw_only=True)
-class Words:
-    """The votes behind pattern numbers.
-
-    Parameters
-    ----------
-    columns
-        Numbers of the columns that vote.
-    classes
-        All words that votes and truths have, in order.
-    vote
-        Label code to (place of its column, place of its word).
-    truth
-        Label code of a truth to the place of its word.
-    """
-
-    columns: tuple[int, ...]
-    classes: tuple[str, ...]
-    vote: Mapping[int, tuple[int, int]]
-    truth: Mapping[int, int]
-
-    def truth_of(self, codes: bytes) -> int | None:
-        """Return the class of a pattern's truth, None if it has none."""
-        return next((self.truth[c] for c in unpack_codes(codes) if c in self.truth), None)
-
-    def votes_of(self, codes: bytes) -> bytes:
-        """Return the pattern without its truth, packed as in the table of patterns."""
-        parts = [codes[k : k + 4] for k in range(0, len(codes), 4)]
-        return b"".join(p for p in parts if int.from_bytes(p, "little") not in self.truth)
-
-
-def words_of(reader: Reader, stream: StreamRecord) -> Words:
-    """Return the votes behind the patterns of a stream."""
-    found = reader.labels(stream.id)
-    columns = tuple(sorted({column for _, column, kind, _, _ in found if kind == "vote"}))
-    said = {word for _, _, kind, _, word in found if kind in ("vote", "label")}
-    classes = tuple(stream.settings.labels) or tuple(sorted(said))
-    classes += tuple(sorted(said - set(classes)))
-    place = {word: k for k, word in enumerate(classes)}
-    at = {column: k for k, column in enumerate(columns)}
-    return Words(
-        columns=columns,
-        classes=classes,
-        vote={
-            code: (at[column], place[word])
-            for code, column, kind, _, word in found
-            if kind == "vote"
-        },
-        truth={code: place[word] for code, _, _, name, word in found if name == TRUTH},
-    )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class DrawPopulation:
-    """The rows that may be drawn, and what is known of them.
-
-    Parameters
-    ----------
-    as_of
-        The last batch that was seen.
-    row, pattern
-        Number and pattern of each row.
-    system, systems
-        Which system each row belongs to, and their names.
-    codes
-        Pattern number to its label codes, for every pattern of the stream.
-    words
-        The votes behind the codes.
-    labels
-        How many rows of each labelled pattern there are: they steer the draw, nothing else.
-    """
-
+    name: str
+    state: str
     as_of: int
-    row: Ints
-    pattern: Ints
-    system: Ints
-    systems: tuple[str, ...]
-    codes: Mapping[int, bytes]
-    words: Words
-    labels: Mapping[int, int] = field(default_factory=dict)
+    seed: int
+    budget: int
+    created: float
+    strata: list[FrameStratum]
+    answered: int = 0
+    open: int = 0
+    disagreed: int = 0
+    skipped: int = 0
 
 
-def planned(
-    store: Store, name: str, budget: int, overlap: float, span: Span, seed: int
-) -> FramePlan:
-    """Draw rows of a stream: what the worker does."""
-    # One snapshot for words and rows: a vote that comes meanwhile makes patterns nobody read.
-    with store.snapshot() as reader:
-        found = population(reader, find_stream(reader, name), span)
-    return plan_frame(found, budget=budget, overlap=overlap, seed=seed)
+class FrameList(msgspec.Struct):
+    """The draws of a stream."""
+
+    frames: list[FrameBody]
 
 
-def population(reader: Reader, stream: StreamRecord, span: Span) -> DrawPopulation:
-    """Read the rows of a span that may be drawn now."""
-    import numpy as np
-
-    as_of = reader.newest(stream.id)
-    words = words_of(reader, stream)
-    codes = {
-        ident: bytes(packed)
-        for ident, packed in reader.all(
-            "select id, codes from pattern where stream = ?", (stream.id,)
-        )
-    }
-    labelled = {ident for ident, packed in codes.items() if words.truth_of(packed) is not None}
-    drawn = {
-        row
-        for (row,) in reader.all(
-            "select d.row_id from draw d join frame f on f.id = d.frame where f.stream = ?",
-            (stream.id,),
-        )
-    }
-    counts = reader.all(
-        "select pattern, sum(n) from tally where stream = ? group by pattern", (stream.id,)
+@route(
+    "POST", "/v1/streams/{stream}/frames", "admin", body=FrameOrder, answer=FrameBody, status=201
+)
+async def post_frame(incoming: Incoming) -> FrameBody:
+    """Draw rows to label, with known probabilities."""
+    service, name, order = incoming.service, incoming.path["stream"], incoming.body
+    stream = await service.reading(lambda reader: find_stream(reader, name))
+    span = span_of(order.window, [], now=incoming.now)
+    overlap = stream.settings.overlap if order.overlap is None else order.overlap
+    given = (order.budget, overlap, span, secrets.randbits(62))
+    # The scan and its mathematics belong into the worker, so that the server stays quick and small.
+    plan: FramePlan = await service.waiting(
+        lambda: service.worker.ask("queue:planned", name, *given, patience=120.0)
     )
-    where, values = span.condition()
-    parts = [np.empty((0, 3), np.int64)]
-    systems: dict[str, int] = {}
-    for piece in reader.stream(
-        f"select id, pattern, system from rows r where stream = ? and seq_first <= ?{where}"
-        f" order by {reader.in_order()}",
-        (stream.id, as_of, *values),
+    return await service.commit(lambda tx: _keep_frame(tx, service, stream, order, overlap, plan))
+
+
+def _keep_frame(
+    transaction: Transaction,
+    service: Service,
+    stream: StreamRecord,
+    order: FrameOrder,
+    overlap: float,
+    plan: FramePlan,
+) -> FrameBody:
+    """Keep a draw, ready to be labelled."""
+    frame = transaction.made(
+        "frame",
+        stream=stream.id,
+        name=order.name,
+        question='{"verb": "score"}',
+        span=order.window or None,
+        as_of=plan.as_of,
+        seed=plan.seed,
+        budget=order.budget,
+        overlap=overlap,
+        strata=msgspec.json.encode(plan.strata).decode(),
+        state="open",
+        created=service.clock(),
+    )
+    transaction.many(
+        "insert into draw (frame, place, row_id, stratum, probability, readers, state)"
+        " values (?, ?, ?, ?, ?, ?, 'open')",
+        [(frame, place, *one) for place, one in enumerate(plan.rows)],
+    )
+    # Results depend on which rows were drawn: the version makes them be asked again.
+    new_version(transaction, stream)
+    return next(one for one in frames_of(transaction, stream) if one.id == frame)
+
+
+def strata_of(text: str) -> list[StratumPlan]:
+    """Read strata as they are kept."""
+    return msgspec.json.decode(text, type=list[StratumPlan])
+
+
+def frames_of(reader: Reader, stream: StreamRecord) -> list[FrameBody]:
+    """Return the draws of a stream, the newest first."""
+    states: dict[int, dict[str, int]] = {}
+    for frame, state, n in reader.all(
+        "select d.frame, d.state, count(*) from draw d join frame f on f.id = d.frame"
+        " where f.stream = ? group by d.frame, d.state",
+        (stream.id,),
     ):
-        kept = [
-            (row, pattern, systems.setdefault(system, len(systems)))
-            for row, pattern, system in piece
-            if pattern not in labelled and row not in drawn
-        ]
-        parts.append(np.array(kept, dtype=np.int64).reshape(-1, 3))
-    row, pattern, system = np.concatenate(parts).T
-    return DrawPopulation(
-        as_of=as_of,
-        row=row,
-        pattern=pattern,
-        system=system,
-        systems=tuple(systems),
-        codes=codes,
-        words=words,
-        labels={ident: int(n) for ident, n in counts if n > 0 and ident in labelled},
-    )
+        states.setdefault(frame, {})[state] = n
+    bodies = []
+    for *row, text in reader.all(
+        "select id, name, state, as_of, seed, budget, created, strata from frame"
+        " where stream = ? order by id desc limit 200",
+        (stream.id,),
+    ):
+        strata = [FrameStratum(one.size, one.drawn, one.rate) for one in strata_of(text)]
+        counts: dict[str, Any] = states.get(row[0], {})
+        bodies.append(FrameBody(*(*row, strata), **counts))
+    return bodies
+
+
+@reads("/v1/streams/{stream}/frames", "read", answer=FrameList)
+def get_frames(reader: Reader, incoming: Incoming) -> FrameList:
+    """List the draws of a stream."""
+    return FrameList(frames_of(reader, find_stream(reader, incoming.path["stream"])))

@@ -1,8 +1,8 @@
 """One person's turn: take an item, answer it, skip it, or take the last answer back.
 
-What is shown is blind: `Turn` has exactly these fields, none of which depends on a vote, a label, a
-stratum or another reader. A draw is leased to one person at a time, so two people never read the
-same one at once; after a lease has ended, the draw goes to whoever asks next.
+What is shown is blind: no field of `Turn` depends on a vote, a label, a
+stratum or another reader. A draw is leased to one person at a time; after
+that it goes to whoever asks next.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from tallystick.serve.database import Reader, Store, Transaction
 from tallystick.serve.ingest import LabelRecord, RowPlaces, VoteRecord, unpacked_body, word_of
 from tallystick.serve.ingest_write import Source, apply, truth_of
 from tallystick.serve.jobs import Service
-from tallystick.serve.queue_doubts import FrameBody, FrameOrder, frames_of, make_frame
-from tallystick.serve.routes import Incoming, reads, route, writes
-from tallystick.serve.streams import StreamRecord, find_stream, new_version
+from tallystick.serve.routes import Incoming, route, writes
+from tallystick.serve.streams import Codebook, StreamRecord, find_stream, new_version
 
 LEASE = 600.0
 """Seconds for which an item is one person's."""
@@ -76,10 +75,8 @@ class TurnProgress(msgspec.Struct):
 
 def label_choices(reader: Reader, stream: StreamRecord) -> list[str]:
     """Return the answers that a person can give: those of the settings, or all that votes use."""
-    if stream.settings.labels:
-        return list(stream.settings.labels)
-    said = {word for _, _, kind, _, word in reader.labels(stream.id) if kind in ("vote", "label")}
-    return sorted(said)[:64]
+    known = stream.settings.labels or Codebook(reader, stream).classes(stream)
+    return list(known[:64])
 
 
 def progress(reader: Reader, stream: StreamRecord, person: str, *, now: float) -> TurnProgress:
@@ -319,13 +316,7 @@ def _last(reader: Reader, stream: StreamRecord, person: str, now: float) -> tupl
     )
 
 
-# Routes of the queue: order a draw, take the next item, send an answer.
-
-
-class FrameList(msgspec.Struct):
-    """The draws of a stream."""
-
-    frames: list[FrameBody]
+# Routes of the queue: take the next item, send an answer.
 
 
 class LabelAnswer(msgspec.Struct, forbid_unknown_fields=True):
@@ -368,20 +359,6 @@ def person_of(who: Principal) -> str:
     return who.name or who.id
 
 
-@route(
-    "POST", "/v1/streams/{stream}/frames", "admin", body=FrameOrder, answer=FrameBody, status=201
-)
-async def post_frame(incoming: Incoming) -> FrameBody:
-    """Draw rows to label, with known probabilities."""
-    return await make_frame(incoming.service, incoming.path["stream"], incoming.body)
-
-
-@reads("/v1/streams/{stream}/frames", "read", answer=FrameList)
-def get_frames(reader: Reader, incoming: Incoming) -> FrameList:
-    """List the draws of a stream."""
-    return FrameList(frames_of(reader, find_stream(reader, incoming.path["stream"])))
-
-
 @route("GET", "/v1/streams/{stream}/next", "label", answer=Turn)
 async def get_next(incoming: Incoming) -> Response | Turn:
     """Give the next item to whoever asks: never a vote, a label or a stratum."""
@@ -415,7 +392,8 @@ def post_label(transaction: Transaction, incoming: Incoming) -> LabelKept:
     return LabelKept("volunteered")
 
 
-# What a stream's labels say of the people who gave them: agreement, pace, disagreements.
+# What a stream's labels say of the people who gave them: agreement, pace,
+# disagreements.
 
 
 def people(store: Store, name: str) -> tuple[int, bytes]:
@@ -425,37 +403,53 @@ def people(store: Store, name: str) -> tuple[int, bytes]:
         return stream.version, msgspec.json.encode(people_of(reader, stream))
 
 
-def people_of(reader: Reader, stream: StreamRecord, *, most: int = 50) -> dict[str, Any]:
+def people_of(reader: Reader, stream: StreamRecord) -> dict[str, Any]:
     """Return what the labels of a stream say of the people who gave them.
 
     Who labelled most comes first. ``share`` is the exact interval of the share of rows on which
     the first two people agree, ``kappa`` their agreement beyond chance; both are None where they
     cannot be told. ``open`` are rows on which people disagree and nobody has decided.
     """
+    from tallystick.results import Interval
+    from tallystick.stats.agreement import cohen_kappa
     from tallystick.stats.intervals import clopper_pearson
 
-    rows = reader.all(
+    by_person: dict[str, list[Any]] = defaultdict(list)
+    by_row: dict[int, list[tuple[str, str]]] = defaultdict(list)
+    for row, person, *answer in reader.all(
         "select row_id, annotator, value, seconds, at from label where stream = ?"
         " and current = 1 and (value is not null or reason is not null) order by id",
         (stream.id,),
-    )
-    by_person: dict[str, list[Any]] = defaultdict(list)
-    by_row: dict[int, list[tuple[str, str]]] = defaultdict(list)
-    for row, person, *answer in rows:
+    ):
         by_person[person].append(answer)
         if answer[0] is not None:
             by_row[row].append((person, answer[0]))
+    everybody = []
+    for name, said in by_person.items():
+        timed = [seconds for _, seconds, _ in said if seconds is not None]
+        labels, last = sum(one[0] is not None for one in said), max(at for _, _, at in said)
+        pace = median(timed) if timed else None
+        skips = len(said) - labels
+        everybody.append(
+            {"name": name, "labels": labels, "skips": skips, "seconds": pace, "last": last}
+        )
+
     pairs = [(said[0][1], said[1][1]) for said in by_row.values() if len(said) > 1]
     agreed = sum(a == b for a, b in pairs)
     share = clopper_pearson(agreed, len(pairs)) if pairs else None
-    kappa, reach = _kappa(pairs)
+    words = sorted({word for pair in pairs for word in pair})
+    kappa, reach = None, None
+    if len(pairs) > 1:
+        found = cohen_kappa([[words.index(a), words.index(b)] for a, b in pairs])
+        # Where everybody says the same, no agreement beyond chance can be told.
+        if isinstance(found.estimate, float) and isinstance(found.interval, Interval):
+            kappa, reach = found.estimate, (found.interval.low, found.interval.high)
     apart = reader.all(
         "select d.row_id, r.item, r.system from draw d join frame f on f.id = d.frame"
         f" join rows r on r.stream = f.stream and {reader.row_is('=', 'd.row_id')}"
-        " where f.stream = ? and d.state = 'disagreed' order by d.frame, d.place limit ?",
-        (stream.id, most),
+        " where f.stream = ? and d.state = 'disagreed' order by d.frame, d.place limit 50",
+        (stream.id,),
     )
-    everybody = [_person(name, said) for name, said in by_person.items()]
     return {
         "people": sorted(everybody, key=lambda one: (-one["labels"], one["name"])),
         "twice": len(pairs),
@@ -467,30 +461,3 @@ def people_of(reader: Reader, stream: StreamRecord, *, most: int = 50) -> dict[s
             {"item": item, "system": system, "said": by_row[row]} for row, item, system in apart
         ],
     }
-
-
-def _person(name: str, said: list[Any]) -> dict[str, Any]:
-    timed = [seconds for _, seconds, _ in said if seconds is not None]
-    labels = sum(value is not None for value, _, _ in said)
-    return {
-        "name": name,
-        "labels": labels,
-        "skips": len(said) - labels,
-        "seconds": median(timed) if timed else None,
-        "last": max(at for _, _, at in said),
-    }
-
-
-def _kappa(pairs: list[tuple[str, str]]) -> tuple[float | None, tuple[float, float] | None]:
-    """Return Cohen's kappa of first and second readings with its interval."""
-    from tallystick.results import Interval
-    from tallystick.stats.agreement import cohen_kappa
-
-    if len(pairs) < 2:
-        return None, None
-    words = sorted({word for pair in pairs for word in pair})
-    found = cohen_kappa([[words.index(a), words.index(b)] for a, b in pairs])
-    # Where everybody says the same, no agreement beyond chance can be told.
-    if not isinstance(found.estimate, float) or not isinstance(found.interval, Interval):
-        return None, None
-    return found.estimate, (found.interval.low, found.interval.high)

@@ -17,11 +17,10 @@ from tallystick.errors import InputError
 from tallystick.registry import capability
 from tallystick.serve.auth import LABEL_DRAWS, Fix, HttpProblem, Span, meant, span_of
 from tallystick.serve.database import Reader
-from tallystick.serve.ingest import TRUTH
 from tallystick.serve.jobs import Service
 from tallystick.serve.routes import Incoming, Query, route
 from tallystick.serve.rows import CHANCE, StreamTable
-from tallystick.serve.streams import StreamRecord, StreamSettings, find_stream
+from tallystick.serve.streams import TRUTH, StreamRecord, StreamSettings, find_stream
 from tallystick.table.words import is_never_true, is_no_answer
 
 if TYPE_CHECKING:
@@ -188,9 +187,10 @@ async def get_tally(incoming: Incoming) -> Response:
 
 # From a request to the command line's own question.
 #
-# The parameters of a request become the arguments of the command line, and the command line's own
-# parser makes the question of them. So there is one way to ask, and every page can show the command
-# that gives the same answer from the exported rows.
+# The parameters of a request become the arguments of the command line, and
+# the command line's own parser makes the question of them. So there is one
+# way to ask, and every page can show the command that gives the same answer
+# from the exported rows.
 
 
 _FILES = frozenset(
@@ -344,10 +344,9 @@ def counts_suffice(call: Call, table: StreamTable) -> bool:
         plain,
     )
 
-    if call.capability.verb not in ("judge", "compare", "bound"):
+    # Which items lack an answer, and by which system rows are read, only rows tell.
+    if call.capability.verb not in ("judge", "bound") or table.has_systems:
         return False
-    if getattr(call.question, "stop_early", False):
-        return False  # takes the items in an order
     if set(call.reading) & {"judge", "vote", "separator", "metric", "columns"}:
         return False
     # A column that rows would be read by, such as a weight, is not in the counts.
@@ -358,20 +357,16 @@ def counts_suffice(call: Call, table: StreamTable) -> bool:
     }
     if any(plain(name) in known or is_truth_name(name) for name in (*table.slices, *table.grades)):
         return False
-    if table.has_systems and call.reading.get("missing"):
-        return False  # what is said of cells that nobody has names the column of systems, too
     counted = {*table.votes, TRUTH}
     for role in call.capability.reads:
         named = call.reading.get(role)
         if named is None or role == "item":
             continue
         if role == "by":
-            if named not in (*table.slices, "system"):
+            if named not in table.slices:
                 return False
             continue
         texts = (named,) if isinstance(named, str) else named
         if any(part not in counted for text in texts for part in text.split(",")):
             return False
-    if call.capability.verb == "compare":
-        return call.reading.get("truth") is not None
     return True

@@ -1,27 +1,23 @@
 """The rows of a stream as a table: what ``GET /rows`` sends and what questions read.
 
-There is one reader for both, so a question by HTTP and the command line on the exported file see
-the same cells.
+There is one reader for both, so a question by HTTP and the command line on
+the exported file see the same cells.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any
 
 from tallystick.serve.auth import Span
+from tallystick.serve.chances import Chances, chances
 from tallystick.serve.database import Reader
-from tallystick.serve.ingest import CODES, TRUTH, unpack_codes
 from tallystick.serve.ingest_write import unpack_grades
-from tallystick.serve.queue import Chances, chances
-from tallystick.serve.streams import StreamRecord
+from tallystick.serve.streams import CODES, TRUTH, Codebook, StreamRecord
 
 EVERYTHING = Span()
-
-Cells: TypeAlias = tuple[tuple[str | None, ...], str | None]
-"""The votes of a pattern, column by column, and its truth."""
 
 CHANCE = "probability"
 """The column with the probability with which a labelled row was drawn."""
@@ -61,21 +57,7 @@ def has_systems(reader: Reader, stream: StreamRecord) -> bool:
     return reader.value(sql, (stream.id, '%"system":%')) is not None
 
 
-def table_of_stream(reader: Reader, stream: StreamRecord) -> StreamTable:
-    """Return the columns of a stream."""
-    kinds: dict[str, dict[str, int]] = {"vote": {}, "grade": {}, "slice": {}, "label": {}}
-    for ident, name, kind in reader.columns(stream.id):
-        kinds[kind][name] = ident
-    return StreamTable(
-        votes=kinds["vote"],
-        grades=kinds["grade"],
-        slices=tuple(kinds["slice"]),
-        has_truth=bool(kinds["label"]),
-        has_systems=has_systems(reader, stream),
-    )
-
-
-class StreamBook:
+class StreamBook(Codebook):
     """Numbers back to words, as they are now: the cells of patterns and slices.
 
     Parameters
@@ -91,36 +73,26 @@ class StreamBook:
     def __init__(
         self, reader: Reader, stream: StreamRecord, span: Span = EVERYTHING, *, way: str = "drawn"
     ) -> None:
+        super().__init__(reader, stream)
         way = span.label_draw or way
         self.reader, self.stream, self.span = reader, stream, span
-        self.table = table_of_stream(reader, stream)
         self.chances = chances(reader, stream) if way != "all" else Chances()
         self.counted: dict[int, float] | None = None
         """Rows whose label counts, with their probability; None where every label does."""
         if self.chances.has_draws(span):
             self.counted = self.chances.counted(way, span)
-            self.table = replace(self.table, has_chances=way == "drawn")
-        self._places = {ident: k for k, ident in enumerate(self.table.votes.values())}
-        self._words = {
-            code: (self._places.get(column), label)
-            for code, column, _, _, label in reader.labels(stream.id)
-        }
+        self.table = StreamTable(
+            votes=self.columns["vote"],
+            grades=self.columns["grade"],
+            slices=tuple(self.columns["slice"]),
+            has_truth=bool(self.columns["label"]),
+            has_systems=has_systems(reader, stream),
+            has_chances=self.counted is not None and way == "drawn",
+        )
         bodies = reader.all("select id, body from slice where stream = ?", (stream.id,))
         self.slices: dict[int, dict[str, str]] = {one: json.loads(body) for one, body in bodies}
         self.inside = {one for one, body in self.slices.items() if span.holds(body)}
         """The slices that the span holds."""
-
-    def cells(self, codes: bytes) -> Cells:
-        """Return the votes of a pattern, column by column, and its truth."""
-        votes: list[str | None] = [None] * len(self._places)
-        truth: str | None = None
-        for code in unpack_codes(codes):
-            place, word = self._words[code]
-            if place is None:
-                truth = word
-            else:
-                votes[place] = word
-        return tuple(votes), truth
 
     def chance_text(self, row: int) -> str | None:
         """Return the probability with which a labelled row was drawn, as text."""
@@ -144,7 +116,7 @@ def pieces(book: StreamBook) -> Iterator[list[tuple[str | None, ...]]]:
     """
     table, grades = book.table, list(book.table.grades.values())
     systems = table.has_systems
-    patterns: dict[int, Cells] = {}
+    patterns: dict[int, tuple[tuple[str | None, ...], str | None]] = {}
     marks = {one: [body.get(k) for k in table.slices] for one, body in book.slices.items()}
     for piece in _raw_rows(book):
         absent = {one[4] for one in piece} - patterns.keys()
@@ -194,8 +166,9 @@ def _listed(numbers: Iterable[int]) -> str:
 
 # Between which rows the labels of a stream stand: what counts do not know.
 #
-# Labels on one block of rows speak for the others only if rows come in random order. The command
-# line warns of that from the order of the rows, and so does a stream.
+# Labels on one block of rows speak for the others only if rows come in random
+# order. The command line warns of that from the order of the rows, and so
+# does a stream.
 
 
 def label_rows(book: StreamBook, labelled: Iterable[int], rows: int) -> tuple[int, int] | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 import secrets
-from collections.abc import Collection, Iterable
+import struct
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -20,6 +21,7 @@ from tallystick.serve.routes import Incoming, reads, writes
 from tallystick.table import spelling
 
 Scale = tuple[float, float]
+WHEN = "write seconds since 1970, or 2026-07-31T12:00:00Z"
 Share = Annotated[float, Meta(ge=0, le=1)]
 
 
@@ -304,7 +306,7 @@ def check_settings(settings: StreamSettings) -> None:
     try:
         seconds_of(settings.mute_until or 0.0)
     except ValueError:
-        wrong.append(("mute_until", "write 2026-07-31T12:00:00Z, or seconds since 1970"))
+        wrong.append(("mute_until", WHEN))
     if positive is not None and labels and positive not in labels:
         wrong.append(("positive", f"use one of {', '.join(labels)}"))
     if wrong:
@@ -338,10 +340,76 @@ def delete_stream(transaction: Transaction, incoming: Incoming) -> dict[str, str
     return {"deleted": name}
 
 
-# Another spelling of a label that a column has: kept as that label, or refused.
+# The words of a row: numbers of labels in increasing order, four bytes each,
+# are a pattern.
+
+
+TRUTH = "label"
+"""The column of the truth."""
+
+CODES = "select id, codes from pattern where id in ({})"
+"""The codes of patterns, for `Reader.by_id`."""
+
+
+def pack_codes(codes: Sequence[int]) -> bytes:
+    """Write label codes as four bytes each."""
+    return struct.pack(f"<{len(codes)}I", *codes)
+
+
+def unpack_codes(packed: bytes) -> tuple[int, ...]:
+    """Read label codes.
+
+    >>> unpack_codes(pack_codes((3, 70_000)))
+    (3, 70000)
+    """
+    return struct.unpack(f"<{len(packed) // 4}I", packed)
+
+
+class Codebook:
+    """The columns of a stream, and the words behind the codes of its patterns, as they are now."""
+
+    def __init__(self, reader: Reader, stream: StreamRecord) -> None:
+        self.columns: dict[str, dict[str, int]] = {
+            kind: {} for kind in ("vote", "grade", "slice", "label")
+        }
+        for ident, name, kind in reader.columns(stream.id):
+            self.columns[kind][name] = ident
+        places = {ident: k for k, ident in enumerate(self.columns["vote"].values())}
+        self._words = {
+            code: (places.get(column), label)
+            for code, column, _, _, label in reader.labels(stream.id)
+        }
+
+    def cells(self, codes: bytes) -> tuple[tuple[str | None, ...], str | None]:
+        """Return the votes of a pattern, column by column, and its truth."""
+        votes: list[str | None] = [None] * len(self.columns["vote"])
+        truth: str | None = None
+        for code in unpack_codes(codes):
+            place, word = self._words[code]
+            if place is None:
+                truth = word
+            else:
+                votes[place] = word
+        return tuple(votes), truth
+
+    def parted(self, codes: bytes) -> tuple[bytes, str | None]:
+        """Return the pattern of the votes alone, and the truth."""
+        said = unpack_codes(codes)
+        votes = pack_codes([one for one in said if self._words[one][0] is not None])
+        return votes, self.cells(codes)[1]
+
+    def classes(self, stream: StreamRecord) -> tuple[str, ...]:
+        """Return the words of votes and truths: those of the settings in their order, then others."""
+        said = {word for _, word in self._words.values()}
+        return tuple(dict.fromkeys([*stream.settings.labels, *sorted(said)]))
+
+
+# Another spelling of a label that a column has: kept as that label, or
+# refused.
 #
-# One program that writes ``1.0`` where the others write ``1`` would give a column two labels, and
-# no question could be answered from it any more (`tallystick.table.check_vocabulary`).
+# One program that writes ``1.0`` where the others write ``1`` would give a
+# column two labels, and no question could be answered from it any more
+# (`tallystick.table.check_vocabulary`).
 
 
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.0+)?")

@@ -1,8 +1,8 @@
 """Processes that compute, so that the server stays quick.
 
-Each is started at its first question and again whenever it dies or gives no answer in time. There
-are two, because a hard question must not hold up everybody else's: whatever took long is asked of
-the second one from then on, until it is quick again.
+Each is started at its first question, and again if it dies or gives no answer
+in time. There are two: whatever took long is asked of the second one until it
+is quick again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tallystick.errors import TallystickError
-from tallystick.serve.auth import Fix, HttpProblem
+from tallystick.serve.auth import AWAY, Fix, HttpProblem
 from tallystick.serve.writer import Boundary
 
 if TYPE_CHECKING:
@@ -36,10 +36,7 @@ _LONG = 2.0
 _MOST_HELD = 350 * 1024 * 1024
 """Bytes that a worker may go on holding after an answer; one that holds more is replaced."""
 
-_SMALLER = (
-    "Ask about fewer rows (window=last:5000), or fewer columns; or download the rows, and ask the"
-    " command line, which has no limit"
-)
+_SMALLER = "Ask about fewer rows (window=last:5000), or ask the command line about the rows"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,7 +240,7 @@ def perform(store: Store, work: str, stream: str, *given: Any) -> WorkerAnswer:
     if isinstance(error, TallystickError):
         return WorkerAnswer(status=422, detail=str(error))
     if isinstance(error, store.away):
-        return WorkerAnswer(status=503, detail="the database cannot be reached: ask again later")
+        return WorkerAnswer(status=503, detail=AWAY)
     _LOG.error("the worker failed at %s", work, exc_info=error)
     return WorkerAnswer(status=500, detail=f"the worker made an error: {type(error).__name__}")
 

@@ -1,10 +1,11 @@
 """The one writer: requests that wait together are committed together.
 
-A commit costs an fsync, whatever it holds, so everything that waits goes into one transaction.
-Operations of one kind may be carried out together, so that the database is asked once for all of
-them; whatever is refused then goes alone. Each of the others has a savepoint of its own: one that
-is refused leaves the rest as it is. A future is resolved only after the commit, so *accepted means
-committed*.
+A commit costs an fsync, whatever it holds, so everything that waits goes into
+one transaction. Operations of one kind may be carried out together, so that
+the database is asked once for all of them; whatever is refused then goes
+alone. Each of the others has a savepoint of its own: one that is refused
+leaves the rest as it is. A future is resolved only after the commit, so
+*accepted means committed*.
 """
 
 from __future__ import annotations
@@ -262,11 +263,12 @@ def _refusal(error: Exception) -> HttpProblem:
     )
 
 
-# The edge of one request, one job, one order: an error there must not end the process.
+# The edge of one request, one job, one order: an error there must not end the
+# process.
 #
-# Everywhere else errors are caught by their name. Here any error is taken, and whoever opened the
-# boundary has to answer for it: the request is told, the job is kept and tried again, the log has
-# the trace.
+# Everywhere else errors are caught by their name. Here any error is taken,
+# and whoever opened the boundary has to answer for it: the request is told,
+# the job is kept and tried again, the log has the trace.
 
 
 class Boundary:

@@ -18,7 +18,7 @@ from tallystick.table.engines import (
     rows_fit,
 )
 from tallystick.table.meaning import LabelRules, one_spelling
-from tallystick.table.numbers import unmatched, unmatched_labels, with_plain_numbers
+from tallystick.table.numbers import with_plain_numbers
 from tallystick.table.reading import with_reading
 from tallystick.table.reading_decide import (
     decide,
@@ -335,7 +335,7 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     # What a source knows of itself, such as which columns are runs, is not looked for.
     table_roles = assign(table, _by_name(_as_known(given, table), table, door), coerce=rules.coerce)
     table, roles, notes = _with_items(table, table_roles, door)
-    notes = (*table.notes, *notes, *_unmatched(table, roles, rules, door))
+    notes = (*table.notes, *notes)
     unused: Mapping[str, str] | None = None if door.want is None else {}
     return Data(
         held=table,
@@ -382,7 +382,7 @@ def _by_rules(
         notes = (*notes, *said)
     if roles.item is not None:
         find_item(table, roles, repeats=door.repeats)
-    notes = (*table.notes, *notes, *found.notes, *_unmatched(table, roles, rules, door))
+    notes = (*table.notes, *notes, *found.notes)
     return replace(found, held=table, roles=roles, source=table.source, notes=notes)
 
 
@@ -414,17 +414,6 @@ def _asked(door: Door, given: Roles, *, truth: bool = True) -> Asked:
         truth=truth,
         collects=door.collects,
     )
-
-
-def _unmatched(table: Table, roles: Roles, rules: LabelRules, door: Door) -> tuple[str, ...]:
-    """Name the tokens for no answer, and for a wrong one, that no cell holds."""
-    notes: tuple[str, ...] = ()
-    if rules.missing:
-        notes = unmatched(table, _cells(table, roles), rules.missing)
-    if door.want != "models":
-        return notes
-    words = [str(one) for one in rules.never_true]
-    return (*notes, *unmatched(table, list(roles.models), words, option="--never-true"))
 
 
 def _with_items(table: Table, roles: Roles, door: Door) -> tuple[Table, Roles, tuple[str, ...]]:
@@ -479,17 +468,6 @@ def _without(table: Table, columns: Sequence[str]) -> Table:
     return replace(table, left_out={**table.left_out, **gone})
 
 
-def _cells(table: Table, roles: Roles) -> list[str]:
-    """Columns in which a token for no answer may stand."""
-    return [name for name in _answered(roles) if name in table.columns] or list(table.columns)
-
-
-def _answered(roles: Roles) -> tuple[str, ...]:
-    return roles.columns(
-        *(role for role in ALL_ROLES if role not in ("item", "by", "count", "weight"))
-    )
-
-
 def _counted(
     tally: Tally, door: Door, given: Roles, layout: Layout, rules: LabelRules, source: str
 ) -> Data:
@@ -512,10 +490,7 @@ def _counted(
         expand(layout.ignore, names, given.holders())
     if door.verb:
         data = decide_counts(tally, _asked(door, given), given, layout, rules, source)
-    if not rules.missing:
-        return data
-    named = [name for name in _answered(data.roles) if name in tally.names] or tally.names
-    return replace(data, notes=unmatched_labels(tally.labels, named, rules.missing))
+    return data
 
 
 def _again(data: Data, door: Door, given: Roles, rules: LabelRules) -> Data:

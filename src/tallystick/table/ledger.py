@@ -1,9 +1,8 @@
 """Append-only files of checked lines: nothing that was answered or paid for is lost.
 
-Each line is one JSON object with a checksum of it and of the line before, so a line that was
-changed, lost or moved is noticed. A process that is killed while it writes leaves at most one
-unfinished line, at the end, which the next writer cuts off; a full disk leaves the file as it was.
-One process writes at a time. The others may read: lines never change once they are there.
+Each line is one JSON object with a checksum of it and of the line before. A process that is killed
+while it writes leaves at most one unfinished line, which the next writer cuts off; a full disk
+leaves the file as it was. One process writes at a time; others may read.
 """
 
 from __future__ import annotations

@@ -40,9 +40,8 @@ class Moments:
     need not be those of any data at all. ``Moments()`` is the empty sum.
 
     Whole scores (right or wrong, points) are added exactly while every sum of squares is below
-    :math:`2^{53}`; then merging is exact too. Otherwise sums of products are kept about the mean
-    and merged as such (the parallel axes identity, see `Moments.__add__`), which loses nothing to
-    large means. ``exact`` says which of the two it is.
+    :math:`2^{53}`. Otherwise sums of products are kept about the mean and merged as such (the
+    parallel axes identity, see `Moments.__add__`). ``exact`` says which of the two it is.
 
     Parameters
     ----------
@@ -327,6 +326,8 @@ class Moments:
                 group_sums=np.stack([as_numpy(table[f"c{j}"]) for j in range(len(names))], axis=1),
                 crossed=crossed.reshape(len(names), len(names)),
             )
+            if made.group_counts.dtype.kind + made.group_sums.dtype.kind != "ff":
+                raise InputError("a sum is no number")
             if len(made.group_counts) != (len(made.groups) if made.grouped else 1):
                 raise InputError("the groups and their counts differ in number")
             # Files of earlier versions hold whole floats, and integers before all fractions.
@@ -353,9 +354,7 @@ def _added(
     groups: tuple[Label, ...] | None = None,
     codes: NDArray[np.int64] | None = None,
 ) -> Moments:
-    """Add up a matrix of scores, NaN where missing; *rows* says how many rows each stands for, and
-    *codes* which of *groups* it belongs to.
-    """
+    """Add up scores, NaN where missing; *rows* are counts, *codes* are places in *groups*."""
     complete = ~np.isnan(scores).any(axis=1)
     x, w = scores[complete], rows[complete]
     where = np.zeros(len(x), np.int64) if codes is None else codes[complete]

@@ -1,9 +1,7 @@
 """Decisions as arrays: every cell is coded once, and each distinct row stands once with its count.
 
-A panel is what the verbs compute from. It holds items x voters as codes into one list of labels,
-the truth where it is known, and how many items each entry stands for. It is made from counts, so a
-file, a frame of another engine, a saved tally and a stream give the same panel; where rows are at
-hand it also says which entry each of them shows.
+It is made from counts, so a file, a frame of another engine, a saved tally and a stream give the
+same panel; where rows are at hand it also says which entry each of them shows.
 """
 
 from __future__ import annotations
@@ -39,15 +37,13 @@ class Panel:
     names
         The voters: judges, models, weak labels, a prediction.
     labels
-        What the codes stand for: first the classes, labels that can be true, in canonical order;
-        then votes that can never be true (tie, error, refusal).
+        What the codes stand for: first the classes in order, then votes that can never be true.
     n_classes
         How many of *labels* can be true.
     codes, truth, counts
         Entries x voters; the true label of each entry, -1 where it is not known; items per entry.
     votes, place
-        The tally of the voters alone, and the row of it that each entry shows: what is learnt of a
-        pattern is attached to items by it.
+        The tally of the voters alone, and the row of it that each entry shows.
     rows
         The entry of each row of the table; None where only counts are at hand.
     weight
@@ -367,9 +363,7 @@ def _refuse_scores(classes: tuple[Label, ...], items: int) -> None:
 def _refuse_strangers(
     truth: str | None, words: tuple[Label, ...], known: Ints, codes: Ints
 ) -> None:
-    """Refuse true labels that no judge ever gives, where there are several of both: they are
-    written differently.
-    """
+    """Refuse true labels that no judge ever gives: they are written differently."""
     true, given = (np.unique(column[column >= 0]).tolist() for column in (known, codes))
     if len(true) > 1 and len(given) > 1 and not set(true) & set(given):
         here, there = (", ".join(repr(words[c]) for c in found[:4]) for found in (true, given))

@@ -134,9 +134,9 @@ def test_the_webhook_is_set_and_its_secret_shown_once(web: Web, service: Service
     text = web.get("/settings").text
     assert "http://127.0.0.1:9/in" in text
     assert "The secret of" not in text
-    assert submit(web, "/settings", "/settings/webhook", do="test").status_code == 303
+    assert submit(web, "/settings", "/settings/webhook/test").status_code == 303
     assert "sample" in web.get("/settings").text
-    assert submit(web, "/settings", "/settings/webhook", do="delete").status_code == 303
+    assert submit(web, "/settings", "/settings/webhook/delete").status_code == 303
     assert "http://127.0.0.1:9/in" not in web.get("/settings").text
 
 
@@ -145,7 +145,7 @@ def test_how_long_rows_are_kept_is_set_stream_by_stream(web: Web) -> None:
 
     def kept(days: str) -> object:
         path = f"/settings/streams/{STREAM}/retention"
-        assert submit(web, "/settings", path, days=days).status_code == 303
+        assert submit(web, "/settings", path, retention_days=days).status_code == 303
         return web.get(f"/v1/streams/{STREAM}").json()["settings"].get("retention_days")
 
     assert kept("90.5") == 90.5
@@ -153,7 +153,7 @@ def test_how_long_rows_are_kept_is_set_stream_by_stream(web: Web) -> None:
     assert kept("") is None
     for name, days, status in ((STREAM, "x", 422), (STREAM, "0", 422), ("nil", "1", 404)):
         path = f"/settings/streams/{name}/retention"
-        assert submit(web, "/settings", path, days=days).status_code == status
+        assert submit(web, "/settings", path, retention_days=days).status_code == status
 
 
 @both
@@ -161,7 +161,6 @@ def test_copies_and_version_are_said(web: Web, engine: str) -> None:
     text = web.get("/settings").text
     assert ("vacuum into" if engine == "sqlite" else "pg_dump") in text
     assert "tallystick serve check" in text
-    assert "MB" in text
 
 
 @both

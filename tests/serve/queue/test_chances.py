@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tallystick.serve.chances import Chances, chances
 from tallystick.serve.jobs import Service
-from tallystick.serve.queue import Chances, chances
 from tallystick.serve.streams import find_stream
 from tests.serve.equal import differences
 from tests.serve.postgres import both

@@ -8,30 +8,22 @@ import numpy as np
 import pytest
 
 from tallystick.errors import InputError
-from tallystick.serve.queue import DrawPopulation, FramePlan, Words, plan_frame
+from tallystick.serve.queue import DrawPopulation, FramePlan, plan_frame
+
+VOTES = {0: (0, 0), 1: (0, 1), 2: (1, 0), 3: (1, 1)}
 
 
 def rows_of(n: int, *, seed: int = 1, patterns: int = 4) -> DrawPopulation:
-    """Rows with two votes each, codes 1 to 4; codes 5 and 6 are truths."""
+    """Rows with two votes each; a judge says a or b."""
     rng = np.random.default_rng(seed)
-    packed = [np.array(pair, dtype="<u4").tobytes() for pair in ((1, 3), (1, 4), (2, 3), (2, 4))]
-    codes = dict(enumerate(packed))
-    for k, word in enumerate((5, 6)):
-        codes |= {10 + 4 * k + p: packed[p] + np.uint32(word).tobytes() for p in range(len(packed))}
-    words = Words(
-        columns=(1, 2),
-        classes=("a", "b"),
-        vote={1: (0, 0), 2: (0, 1), 3: (1, 0), 4: (1, 1)},
-        truth={5: 0, 6: 1},
-    )
     return DrawPopulation(
         as_of=9,
         row=np.arange(n),
         pattern=rng.integers(patterns, size=n),
         system=np.zeros(n, np.int64),
         systems=("",),
-        codes=codes,
-        words=words,
+        votes=VOTES,
+        n_classes=2,
     )
 
 
@@ -65,7 +57,7 @@ def test_every_row_is_equally_likely_wherever_it_stands() -> None:
 
 def test_labels_steer_the_draw_to_where_they_differ() -> None:
     found = rows_of(20_000)
-    labels = {10: 40, 13: 20, 17: 20}  # pattern 0 is always a; pattern 3 is a or b
+    labels = [(VOTES[0], 0, 40), (VOTES[3], 0, 20), (VOTES[3], 1, 20)]
     flat, steered = plan(found, budget=4_000), plan(replace(found, labels=labels), budget=4_000)
 
     def rate(made: FramePlan, pattern: int) -> float:

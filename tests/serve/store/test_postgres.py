@@ -141,7 +141,7 @@ def test_a_second_row_of_the_same_name_is_found_by_the_check(
             (stream,),
         )
     problems = check_stream(kept.store, "twice").problems
-    assert any("1 rows with the name of another" in one for one in problems)
+    assert any("1 names of two rows" in one for one in problems)
 
 
 def test_rows_are_found_by_the_indexes_that_the_schema_has(database: str) -> None:

@@ -14,7 +14,7 @@ from tallystick.serve.auth import LOCAL, HttpProblem
 from tallystick.serve.database import Reader
 from tallystick.serve.export import last_check
 from tallystick.serve.jobs import Service
-from tallystick.serve.pages.site import PartQuery, base_of, call, go, may, render
+from tallystick.serve.pages.site import PartQuery, base_of, call, form, go, may, render
 from tallystick.serve.pages.stream import ask_view, stream_facts, verb_of
 from tallystick.serve.routes import Incoming, page
 from tallystick.serve.streams import StreamRecord, find_stream, names_of
@@ -98,7 +98,8 @@ async def _verdicts(
     def fill() -> None:
         for stream, line in zip(streams, lines, strict=True):
             try:
-                known[stream.name] = _short(ask_view(service, stream, line["verb"]))
+                shown = ask_view(service, stream, line["verb"])
+                known[stream.name] = " ".join(filter(None, (shown["answer"], shown["open"])))
             except HttpProblem as problem:
                 known[stream.name] = problem.detail
 
@@ -110,13 +111,8 @@ async def _verdicts(
         line["verdict"] = known.get(line["name"], "…")
 
 
-def _short(shown: dict[str, Any]) -> str:
-    """Return an answer with what it leaves open."""
-    notes = "Read its notes first." if shown["warnings"] else ""
-    return " ".join(part for part in (shown["answer"], shown["open"], notes) if part)
-
-
-# Alarms: what each proves, what it does not, who has seen it, and where it was sent.
+# Alarms: what each proves, what it does not, who has seen it, and where it
+# was sent.
 
 
 @page("GET", "/alarms", "read", query=PartQuery)
@@ -141,15 +137,11 @@ def delivered(reader: Reader) -> dict[int, str]:
     return {alert: words[state] for alert, state in rows}
 
 
-@page("POST", "/alarms/{alert}/seen", "admin")
-async def post_alarm_seen(incoming: Incoming) -> Response:
-    """Mark an alarm as seen."""
-    await call(incoming, "POST", "/v1/alerts/{alert}/seen", alert=incoming.path["alert"])
-    back = incoming.header("referer") or ""
-    return go("/alarms" if back.endswith("/alarms") else "/")
+form("/alarms/{alert}/seen", "POST", "/v1/alerts/{alert}/seen", "/alarms")
 
 
-# Settings: keys, the webhook, how long rows are kept, copies, and the version.
+# Settings: keys, the webhook, how long rows are kept, copies, and the
+# version.
 
 
 @page("GET", "/settings", "admin")
@@ -179,7 +171,6 @@ async def _settings(
         shown=shown,
         secret=secret,
         note=note,
-        megabytes=f"{service.store.size() / 1e6:.1f}",
         version=tallystick.__version__,
         folder=str(service.config.folder or ""),
         postgres=service.store.engine == "postgres",
@@ -187,56 +178,32 @@ async def _settings(
     )
 
 
-def _days(text: str) -> float | None:
-    try:
-        return float(text) if text.strip() else None
-    except ValueError as error:
-        raise HttpProblem(422, "days is a number, or empty for ever") from error
-
-
 @page("POST", "/settings/keys", "admin")
 async def post_key_form(incoming: Incoming) -> Response:
     """Make a key and show it once."""
-    form, name = incoming.body, incoming.body.get("name", "").strip()
+    given, stream = incoming.body, incoming.body.get("stream")
+    name, days = given.get("name", "").strip(), given.get("days", "").strip() or None
     if not name:
         raise HttpProblem(422, "a key needs a name: labels carry it")
-    order = {
-        "role": form.get("role", ""),
-        "name": name,
-        "streams": [form["stream"]] if form.get("stream") else [],
-        "days": _days(form.get("days", "")),
-    }
-    made = await call(incoming, "POST", "/v1/keys", order)
+    order = {"role": given.get("role", ""), "name": name, "days": days}
+    made = await call(
+        incoming, "POST", "/v1/keys", {**order, "streams": [stream] if stream else []}
+    )
     first = order["role"] == "admin" and incoming.who.id == LOCAL.id
     note = "From now on this machine needs a key, too: log in with this one." if first else ""
     return await _settings(incoming, shown=f"The key of {name}", secret=made.key, note=note)
 
 
-@page("POST", "/settings/keys/{key}/revoke", "admin")
-async def post_revoke(incoming: Incoming) -> Response:
-    """Revoke a key."""
-    await call(incoming, "DELETE", "/v1/keys/{key}", key=incoming.path["key"])
-    return go("/settings#keys")
-
-
 @page("POST", "/settings/webhook", "admin")
 async def post_webhook(incoming: Incoming) -> Response:
-    """Say where alarms go, and show the secret once; send a sample; or send none any more."""
-    what, shown = incoming.body.get("do", ""), "The secret of the webhook"
-    if what in ("test", "delete"):
-        method, path = ("POST", "/test") if what == "test" else ("DELETE", "")
-        await call(incoming, method, f"/v1/webhook{path}")
-        return go("/settings#webhook")
+    """Say where alarms go, and show the secret once."""
     url = incoming.body.get("url", "").strip()
     made = await call(incoming, "PUT", "/v1/webhook", {"url": url})
-    return await _settings(incoming, shown=shown if made.secret else "", secret=made.secret or "")
+    shown = "The secret of the webhook" if made.secret else ""
+    return await _settings(incoming, shown=shown, secret=made.secret or "")
 
 
-@page("POST", "/settings/streams/{stream}/retention", "admin")
-async def post_retention(incoming: Incoming) -> Response:
-    """Say how long the rows of a stream are kept."""
-    name = incoming.path["stream"]
-    await incoming.service.reading(lambda reader: find_stream(reader, name))  # no new stream
-    days = _days(incoming.body.get("days", ""))
-    await call(incoming, "PUT", "/v1/streams/{stream}", {"retention_days": days}, stream=name)
-    return go("/settings#keeping")
+form("/settings/webhook/test", "POST", "/v1/webhook/test", "/settings#webhook")
+form("/settings/webhook/delete", "DELETE", "/v1/webhook", "/settings#webhook")
+form("/settings/keys/{key}/revoke", "DELETE", "/v1/keys/{key}", "/settings#keys")
+form("/settings/streams/{stream}/retention", "PUT", "/v1/streams/{stream}", "/settings#keeping")

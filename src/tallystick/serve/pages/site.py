@@ -29,13 +29,14 @@ from tallystick.serve.auth import (
 )
 from tallystick.serve.database import Reader
 from tallystick.serve.jobs import Service
-from tallystick.serve.routes import TABLE, Incoming, Query, page
-from tallystick.serve.streams import names_of
+from tallystick.serve.routes import TABLE, Incoming, Query, misread, page
+from tallystick.serve.streams import find_stream, names_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-# What pages load besides themselves: one stylesheet, one script, one icon, all from here.
+# What pages load besides themselves: one stylesheet, one script, one icon,
+# all from here.
 
 
 HERE = Path(__file__).parent
@@ -251,29 +252,44 @@ def go(path: str) -> Response:
     return RedirectResponse(path, 303)
 
 
-async def call(incoming: Incoming, method: str, path: str, body: Any = None, **places: str) -> Any:
+async def call(incoming: Incoming, method: str, path: str, body: Any = None) -> Any:
     """Do what a route of the API does: a form is another way to the same door.
 
     Parameters
     ----------
     incoming
-        The request with the form.
+        The request with the form; its address names what the address of the route names.
     method, path
         The route, as in the table.
     body
-        The body as JSON types.
-    places
-        The parameters of its path.
+        Its fields, which a form may give as text.
     """
     [one] = [one for one in TABLE if (one.method, one.path) == (method, path)]
-    request = incoming.request
-    request.scope["path_params"] = {**request.path_params, **places}
-    try:
-        decoded = None if one.body is None else msgspec.convert(body, one.body)
-    except msgspec.ValidationError as error:
-        raise HttpProblem(422, str(error)) from error
-    raw = msgspec.json.encode(body)
-    return await one.work(Incoming(incoming.service, one, request, incoming.who, raw, decoded))
+    decoded, raw = None, b""
+    if one.body is not None:
+        try:
+            decoded = msgspec.convert(body, one.body, strict=False)
+        except msgspec.ValidationError as error:
+            place, way = misread(str(error), ())
+            raise HttpProblem(422, f"{place} cannot be used: {way}") from error
+        raw = msgspec.json.encode({name: getattr(decoded, name) for name in body})
+    given = Incoming(incoming.service, one, incoming.request, incoming.who, raw, decoded)
+    return await one.work(given)
+
+
+def form(path: str, method: str, api: str, back: str) -> None:
+    """Declare a form of administrators that does what a route does, and goes *back* to a page."""
+
+    async def work(incoming: Incoming) -> Response:
+        """Do what the form says; a field that is empty is null."""
+        name = incoming.path.get("stream")
+        if name is not None:  # a form changes streams and makes none
+            await incoming.service.reading(lambda reader: find_stream(reader, name))
+        fields = {name: value.strip() or None for name, value in incoming.body.items()}
+        await call(incoming, method, api, fields)
+        return go(back.format(**incoming.path))
+
+    page("POST", path, "admin")(work)
 
 
 def problem_page(problem: HttpProblem) -> Response:

@@ -12,20 +12,17 @@ from tallystick.report.chart import chart
 from tallystick.results import Figure, about, count
 from tallystick.serve.alerts import listed_alerts
 from tallystick.serve.auth import HttpProblem, Span
+from tallystick.serve.chances import Chances, chances
 from tallystick.serve.database import Reader, Store
 from tallystick.serve.jobs import Service
-from tallystick.serve.pages.site import PartQuery, base_of, call, go, render
+from tallystick.serve.pages.site import PartQuery, base_of, form, render
 from tallystick.serve.posted import listed_posted
-from tallystick.serve.queue import Chances, Words, chances, words_of
-from tallystick.serve.queue_doubts import frames_of
+from tallystick.serve.queue import MOST_PATTERNS, frames_of
 from tallystick.serve.queue_turns import person_of, progress
 from tallystick.serve.results import computed, label_way
 from tallystick.serve.routes import Incoming, page
 from tallystick.serve.rows import has_systems
-from tallystick.serve.streams import StreamRecord, find_stream
-
-MOST_PATTERNS = 5_000
-"""With more patterns the share of complete rows is not worth its price."""
+from tallystick.serve.streams import Codebook, StreamRecord, find_stream
 
 
 class StreamQuery(PartQuery):
@@ -156,55 +153,38 @@ def stream_facts(reader: Reader, stream: StreamRecord, *, now: float) -> dict[st
     are kept (None if none was dropped).
     """
     midnight = int(now // 86_400) * 24
-    today = reader.value(
-        "select coalesce(sum(n), 0) from tally where stream = ? and bucket >= ?",
-        (stream.id, midnight),
-    )
-    words = words_of(reader, stream)
-    sql = "select at from batch where stream = ? order by seq desc limit 1"
-    labels = _labelled(reader, stream, words)
-    since = reader.fact(f"kept_from:{stream.id}")
-    return {
-        "today": int(today),
-        "rows": stream.rows,
-        "labels": labels,
-        "labelled": labels / stream.rows if stream.rows else 0.0,
-        "complete": _complete(reader, stream, words, midnight),
-        "last": reader.value(sql, (stream.id,)),
-        "since": 3600.0 * int(since) if since else None,
-    }
-
-
-def _labelled(reader: Reader, stream: StreamRecord, words: Words) -> int:
-    """Return how many rows have a truth: those on which people disagree have none."""
-    if not words.truth:
-        return 0
-    rows = reader.all(
-        "select p.codes, count(distinct l.row_id) from label l join rows r on r.stream = l.stream"
-        " and (r.id >> 4) = (l.row_id >> 4) and r.id = l.row_id"  # an index of blocks of ids
-        " join pattern p on p.id = r.pattern where l.stream = ?"
-        " and l.current = 1 and l.value is not null group by p.codes",
-        (stream.id,),
-    )
-    return sum(int(n) for codes, n in rows if words.truth_of(bytes(codes)) is not None)
-
-
-def _complete(reader: Reader, stream: StreamRecord, words: Words, midnight: int) -> float | None:
-    """Return the share of rows since midnight that have a vote in every column."""
-    if not words.columns:
-        return None
     rows = reader.all(
         "select p.codes, sum(t.n) from tally t join pattern p on p.id = t.pattern"
         f" where t.stream = ? and t.bucket >= ? group by p.id, p.codes limit {MOST_PATTERNS + 1}",
         (stream.id, midnight),
     )
-    total = sum(int(n) for _, n in rows)
-    if not total or len(rows) > MOST_PATTERNS:
-        return None
-    whole = sum(
-        int(n) for codes, n in rows if len(words.votes_of(bytes(codes))) // 4 == len(words.columns)
+    # Rows on which people disagree have no truth, and count as unlabelled.
+    labelled = reader.all(
+        "select p.codes, count(distinct l.row_id) from label l join rows r on r.stream = l.stream"
+        f" and {reader.row_is('=', 'l.row_id')} join pattern p on p.id = r.pattern"
+        " where l.stream = ? and l.current = 1 and l.value is not null group by p.codes",
+        (stream.id,),
     )
-    return whole / total
+    book = Codebook(reader, stream)  # after the patterns: it must know all of their words
+    today = sum(int(n) for _, n in rows)
+    whole = sum(int(n) for codes, n in rows if None not in book.cells(bytes(codes))[0])
+    known = bool(today and book.columns["vote"])
+    if len(rows) > MOST_PATTERNS:  # the share of complete rows is not worth its price
+        known = False
+        sql = "select coalesce(sum(n), 0) from tally where stream = ? and bucket >= ?"
+        today = int(reader.value(sql, (stream.id, midnight)))
+    labels = sum(int(n) for codes, n in labelled if book.cells(bytes(codes))[1] is not None)
+    since = reader.fact(f"kept_from:{stream.id}")
+    sql = "select at from batch where stream = ? order by seq desc limit 1"
+    return {
+        "today": today,
+        "rows": stream.rows,
+        "labels": labels,
+        "labelled": labels / stream.rows if stream.rows else 0.0,
+        "complete": whole / today if known else None,
+        "last": reader.value(sql, (stream.id,)),
+        "since": 3600.0 * int(since) if since else None,
+    }
 
 
 def windows_figure(reader: Reader, stream: StreamRecord, *, most: int = 48) -> Figure | None:
@@ -316,18 +296,12 @@ def _labels_line(labels: int, known: Chances, draw: str) -> str:
         (len(known.waiting), "more count as soon as the rows before them are read"),
         (len(known.apart), "from before the draw stand for their own rows only"),
         (len(known.undrawn), "that nobody drew are not counted"),
-        (known.skipped, "were skipped"),
     ]
     rest = "".join(f" {count(n)} {words}." for n, words in parts if n)
     return f"{count(len(known.drawn))} drawn by the queue.{rest}"
 
 
-@page(
-    "GET",
-    "/streams/{stream}/slices",
-    "read",
-    query=StreamQuery,
-)
+@page("GET", "/streams/{stream}/slices", "read", query=StreamQuery)
 async def get_slices(incoming: Incoming) -> Response:
     """Show the answer by slice, the worst first."""
     service, name, by = incoming.service, incoming.path["stream"], incoming.query.by
@@ -344,19 +318,11 @@ async def get_slices(incoming: Incoming) -> Response:
     return await render(incoming, "slices.html", here="Streams", stream=stream, view=shown, by=by)
 
 
-@page("POST", "/streams/{stream}/frames", "admin")
-async def post_draw(incoming: Incoming) -> Response:
-    """Draw rows by a form."""
-    name = incoming.path["stream"]
-    try:
-        budget = int(incoming.body.get("budget", "40"))
-    except ValueError as error:
-        raise HttpProblem(422, "the number of rows is a whole number") from error
-    await call(incoming, "POST", "/v1/streams/{stream}/frames", {"budget": budget}, stream=name)
-    return go(f"/streams/{name}")
+form("/streams/{stream}/frames", "POST", "/v1/streams/{stream}/frames", "/streams/{stream}")
 
 
-# Labels: how far people agree, what they disagree on, how fast they are, and the draws.
+# Labels: how far people agree, what they disagree on, how fast they are, and
+# the draws.
 
 
 @page("GET", "/streams/{stream}/labels", "read", query=PartQuery)

@@ -117,11 +117,10 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
             judge_scale=question.judge_scale,
             turned=bool(question.lower_is_better),
             sliced=mix is not None,
+            by_row=certified,
         )
         # The draws of a session stay as they were drawn.
-        kept = (
-            np.ones(len(outputs.counts), bool) if data.session is not None else is_graded(outputs)
-        )
+        kept = np.ones(len(outputs.counts), bool) if data.session else is_graded(outputs)
         lost = ungraded(outputs, kept)
         outputs = outputs if kept.all() else outputs.part(kept)
     if mix is not None:

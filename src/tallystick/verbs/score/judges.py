@@ -323,7 +323,7 @@ def item_columns(result: Result, data: Data) -> dict[str, Any]:
             "items are written for grades by one criterion: filter the table, or use --json"
         )
     outputs = read_outputs(
-        data, scale=result.scale, judge_scale=result.judge_scale, turned=result.turned
+        data, result.scale, result.judge_scale, turned=result.turned, by_row=True
     )
     kept = [name for name in data.table.columns if name not in ("consensus", "label_next")]
     columns: dict[str, Any] = {**data.cells(*kept)}
