@@ -185,8 +185,7 @@ def difference(
     beta
         A fixed β; None estimates it.
     true
-        The true label of every outcome: where strata hold several, what each label drew beyond its
-        share is taken away, as (I4) of `shift` does. None takes nothing away.
+        The true label of every outcome, for (I4) of `shift`.
     """
     if seen.old is None or seen.same is None or seen.before is None:
         raise InputError("a difference needs a baseline for every item: plan with baseline=…")
@@ -206,11 +205,10 @@ def difference(
     else:
         share = np.full(seen.answered.shape[:-1], float(beta))
     left = 1 - share[..., None]
-    drawn = at.sum(at.share * old)
+    drawn, total = at.sum(at.share * old), seen.new.sum(axis=-2)
     surplus = drawn - seen.before
     if true is not None:
         same_label = (true[:, None] == true).astype(float)
-        total = seen.new.sum(axis=-2)
         asked, held = total @ same_label, seen.before @ same_label
         answers = np.where(asked > 0, total, seen.before) / np.where(asked > 0, asked, held)
         surplus = surplus - answers * (drawn @ same_label - held)

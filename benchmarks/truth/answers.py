@@ -2,10 +2,9 @@
 
     python -m benchmarks.truth.answers [--write]
 
-The replies are those of the tests: written.ndjson, labelled before the reader was made;
-fresh.ndjson, written against it afterwards; plain.ndjson, in three sets, each before the rules that
-it led to; latest.ndjson, written after the grammar of statements; and the older ones, made to mislead
-a bolder reader.
+The replies are those of the tests: written.ndjson, labelled before the reader was made; fresh.ndjson,
+written against it; plain.ndjson, in three sets, each before the rules that it led to; latest.ndjson,
+written after the grammar of statements; and the older ones, made to mislead a bolder reader.
 """
 
 from __future__ import annotations

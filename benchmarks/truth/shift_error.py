@@ -2,9 +2,8 @@
 
     python -m benchmarks.truth.shift_error [--runs 600] [--write]
 
-Real changes (LLMDrift, no confidence) and the semi-synthetic ones of the paper's data. All three draw
-without replacement and are told the same old answers: ours subtracts the part of them that the answers
-bear out, as `shift` does under every strategy, MASA and uniform are as the paper has them.
+Real changes (LLMDrift, no confidence) and the semi-synthetic ones of the paper's data, all drawn
+without replacement. Ours is as `shift` has it, MASA and uniform are as the paper has them.
 """
 
 from __future__ import annotations

@@ -7,8 +7,22 @@ first call is made.
 
 from __future__ import annotations
 
-from tallystick.clients.caller import Caller, Gathered, Progress, Questions, client_columns, gather
-from tallystick.clients.client import Client, ClientError, Fault, Reply, fields, text_or_file
+from tallystick.clients.caller import (
+    Caller,
+    Gathered,
+    Progress,
+    Questions,
+    client_columns,
+    gather,
+)
+from tallystick.clients.client import (
+    Client,
+    ClientError,
+    Fault,
+    Reply,
+    fields,
+    text_or_file,
+)
 from tallystick.clients.journal import (
     Journal,
     JournalEntry,
@@ -21,6 +35,12 @@ from tallystick.clients.journal import (
 )
 from tallystick.clients.local import ReplayClient, client_of
 from tallystick.clients.question import CallPrices, ClientQuestion
-from tallystick.clients.reading import READINGS, UNREAD, AnswerReading, is_refusal, mentions_label
+from tallystick.clients.reading import (
+    READINGS,
+    UNREAD,
+    AnswerReading,
+    is_refusal,
+    mentions_label,
+)
 
 __all__ = ["Client"]

@@ -57,14 +57,11 @@ _TOO_LONG = (
     "model_context_window_exceeded",
 )
 
-# Tokens of an Anthropic reply if nothing is said: the API wants a limit.
-LONGEST = 1024
-
 
 class HttpClient(Client):
     """POST a filled template, read the label from the reply.
 
-    Connections are kept. Redirects are not followed, and no proxy of the environment is used:
+    Redirects are not followed, and no proxy of the environment is used:
     either would carry keys to places that nobody named.
 
     Parameters
@@ -299,9 +296,7 @@ class Provider:
     ) -> HttpClient:
         """Ask a chat model, ``PROVIDER:MODEL@URL``.
 
-        Parameters of the address, such as Azure's ``?api-version=…``, are kept. A server that wants
-        no key (a local one) is asked without, and a header that holds a key replaces the
-        provider's.
+        A header that holds a key replaces the provider's.
         """
         model, _, base = target.partition("@")
         if not model or question.prompt is None:
@@ -362,7 +357,7 @@ ANTHROPIC = Provider(
         "tools": [{"name": "answer", "input_schema": schema}],
         "tool_choice": {"type": "tool", "name": "answer"},
     },
-    body={"max_tokens": LONGEST},
+    body={"max_tokens": 1024},  # the API wants a limit
     system=True,
     headers={"anthropic-version": "2023-06-01"},
 )

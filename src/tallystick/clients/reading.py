@@ -190,10 +190,7 @@ def _as_text(value: object) -> str:
     return str(value)
 
 
-# The part of a reply that is its answer: without the reasoning, and inside the answer's own tags.
-#
-# Models that reason write ``<think>…</think>`` first, and prompts often ask for
-# ``<answer>…</answer>``. A label inside the reasoning is no answer.
+# The part of a reply that is its answer: without the reasoning, inside the answer's own tags.
 
 
 _REASONING = re.compile(
@@ -214,8 +211,7 @@ def final_part(text: str) -> str:
     Parameters
     ----------
     text
-        The reply. Reasoning that never ends (the reply was cut off) leaves nothing. Some servers
-        leave out the opening tag: then all before the closing one is reasoning.
+        The reply. Reasoning that never ends (the reply was cut off) leaves nothing.
 
     Examples
     --------

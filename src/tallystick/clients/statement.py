@@ -1,7 +1,7 @@
 r"""Which label a reply in free text states: better none than a wrong one.
 
-A reply is read in one way. Every label in it becomes one sign, whatever surrounds it (`**B**`,
-"Option B", `4/5`), and a small grammar says where a sign stands as the answer:
+Every label becomes one sign, whatever surrounds it (`**B**`, "Option B", `4/5`), and a grammar says
+where a sign stands as the answer:
 
 | place | such as |
 |---|---|
@@ -13,9 +13,8 @@ A reply is read in one way. Every label in it becomes one sign, whatever surroun
 | this + is | ``the review is B``, ``it belongs in B`` |
 | is + best | ``B is the better answer`` |
 
-Anywhere else a label is a word like any other: an adjective ("the correct answer is 12"), a
-quotation, one of two that are weighed, or the object of a denial. A frame holds nothing between its
-words that is not listed, so a denial needs no list of negations in every language.
+Anywhere else a label is a word like any other. A frame holds nothing between its words that is not
+listed, so a denial needs no list of negations in every language.
 """
 
 from __future__ import annotations
@@ -42,9 +41,6 @@ _FORMS = {"passes": "pass", "passed": "pass", "fails": "fail", "failed": "fail"}
 
 def label_key(text: str) -> str:
     """Return what two spellings of one label have in common.
-
-    Case, markup around it, ``_`` and ``-`` between words, blanks around ``>``, leading zeros and a
-    decimal ``.0`` make no difference.
 
     >>> label_key("**Technical_Issue**."), label_key("A>B"), label_key("04.0")
     ('technical issue', 'a > b', '4')
@@ -172,83 +168,84 @@ def _lexicon(text: str) -> dict[str, str]:
     return {name: f"(?:{'|'.join(words.split())})".replace("_", " ") for name, _, words in entries}
 
 
-# Only a modifier may stand before the answer: a "wrong answer: B" or a "reference answer: C" is
-# none. Titles are the answer only before a colon: "the priority is high" may speak of a text. Items
-# are what is labelled: "a negative review" says of it what "negative" does. Answers, and I choose,
-# are said in Chinese, Hindi, Spanish, French, Arabic, Bengali, Portuguese, Russian, Urdu,
-# Indonesian, German, Japanese and Italian, too.
+# Only a modifier may stand before the answer: a "wrong answer: B" is none.
+# Titles are it only before a colon: "the priority is high" may speak of a text.
+# Items are labelled: "a negative review" says of it what "negative" does.
 _W = _lexicon(r"""
 answer: answer verdict label rating score classification category class sentiment grade decision
-    result choice judge?ment winner option prediction preference vote intent pick 答案 结论 標籤 标签
-    判断 情感 评分 答え 正解 回答 उत्तर जवाब respuesta veredicto etiqueta nota réponse étiquette note الإجابة
-    الجواب উত্তর resposta rótulo veredito alternativa ответ вердикт метка جواب jawaban antwort urteil
-    bewertung gewinner ganadora? gagnant vencedora? risposta
+    result choice judge?ment winner option prediction preference vote intent pick 答案 结论 標籤 标签 判断
+    情感 评分 答え 正解 回答 उत्तर जवाब respuesta veredicto etiqueta nota réponse étiquette note الإجابة
+    الجواب উত্তর resposta rótulo veredito alternativa ответ вердикт метка جواب jawaban antwort
+    urteil bewertung gewinner ganadora? gagnant vencedora? risposta
 
-title: preferred priority severity relation topic stance level outcome overall evaluation assessment
-    conclusion response final 选择 選擇 wahl ergebnis résultat resultado
+title: preferred priority severity relation topic stance level outcome overall evaluation
+    assessment conclusion response final 选择 選擇 wahl ergebnis résultat resultado
 
-modifier: the my our your a its is this so and thus then here final overall correct right best better
-    short total preferred only most more single main dominant general expressed predicted appropriate
-    suitable fitting likely accurate stronger strongest proper valid closest judge'?s? la le el il der
-    die das o correcta correcte bonne richtige sua minha mi ma meine? mon sichere правильный верный мой
+modifier: the my our your a its is this so and thus then here final overall correct right best
+    better short total preferred only most more single main dominant general expressed predicted
+    appropriate suitable fitting likely accurate stronger strongest proper valid closest
+    judge'?s? la le el il der die das o correcta correcte bonne richtige sua minha mi ma meine?
+    mon sichere правильный верный мой
 
 after: correcta correcte correta corretta الصحيحة الصحيح here label verdict score
 
-kind: option response answer assistant choice model candidate output reply system grade score rating
-    level label category class number opción opção réponse respuesta resposta antwort
+kind: option response answer assistant choice model candidate output reply system grade score
+    rating level label category class number opción opção réponse respuesta resposta antwort
 
-item: review comment text statement message tweet post sentence reply response answer output claim
-    e-?mail ticket passage translation summary code essay submission article headline document
-    request query solution feedback one case issue tone mood language priority severity
+item: review comment text statement message tweet post sentence reply response answer output
+    claim e-?mail ticket passage translation summary code essay submission article headline
+    document request query solution feedback one case issue tone mood language priority severity
 
-is: is was would_be must_be should_be has_to_be will_be remains es sería est serait ist wäre lautet é
-    seria è adalah هي هو है
+is: is was would_be must_be should_be has_to_be will_be remains es sería est serait ist wäre
+    lautet é seria è adalah هي هو है
 
-how: therefore thus hence clearly definitely certainly surely obviously absolutely still simply best
-    most very an? the : clear solid la le el die der das a_la é_a claramente eindeutig klar
+how: therefore thus hence clearly definitely certainly surely obviously absolutely still simply
+    best most very an? the : clear solid la le el die der das a_la é_a claramente eindeutig klar
 
-lead: on_balance on_reflection in_short in_sum in_summary in_conclusion in_my_view all_in_all overall
-    therefore thus hence so then still ultimately finally clearly again also but and now altogether
-    i_(?:think|believe|conclude|judge|would_say)(?:_that)? i'd_say(?:_that)?
-    i(?:'m|_am)_(?:confident|sure|certain)(?:_that)? donc por_(?:lo_)?tanto daher portanto поэтому 因此
-    所以
+lead: on_balance on_reflection in_short in_sum in_summary in_conclusion in_my_view all_in_all
+    overall therefore thus hence so then still ultimately finally clearly again also but and now
+    altogether i_(?:think|believe|conclude|judge|would_say)(?:_that)? i'd_say(?:_that)?
+    i(?:'m|_am)_(?:confident|sure|certain)(?:_that)? donc por_(?:lo_)?tanto daher portanto
+    поэтому 因此 所以
 
 as: as under in into to at with of being for towards?
 
-verb: choose pick select say prefer rate score classify label grade mark(?:ing)? judge consider deem
-    call(?:ing)? give assign file tag put place categori[sz]e assess evaluate describe see rank vote
-    go(?:ing)? opt settle route award favou?r lean find set
+verb: choose pick select say prefer rate score classify label grade mark(?:ing)? judge consider
+    deem call(?:ing)? give assign file tag put place categori[sz]e assess evaluate describe see
+    rank vote go(?:ing)? opt settle route award favou?r lean find set
 
-may: would will must have_to going_to am 'm 'd 'll therefore thus still hence rather hereby slightly
-    strongly personally ultimately
+may: would will must have_to going_to am 'm 'd 'll therefore thus still hence rather hereby
+    slightly strongly personally ultimately
 
-classed: classified labell?ed rated marked filed routed scored graded judged considered described
-    categori[sz]ed deemed
+classed: classified labell?ed rated marked filed routed scored graded judged considered
+    described categori[sz]ed deemed
 
 belongs: belongs_(?:to|in|under) falls_(?:under|into|in) qualifies_as counts_as reads_as
-    comes_across_as deserves gets earns receives merits warrants is was would_be must_be should_be
+    comes_across_as deserves gets earns receives merits warrants is was would_be must_be
+    should_be
 
-best: better best winner preferred superior stronger strongest correct right melhor mejor meilleure?
-    besser
+best: better best winner preferred superior stronger strongest correct right melhor mejor
+    meilleure? besser
 
 beats: is_(?:slightly_)?(?:better_than|superior_to) edges_out beats outperforms
 
-why: because since as_\w due_to given based_on for_(?:the|its|being|this) here\b overall\b after_
-    considering thanks_to (?:on|in)_this under_ 因为 因為 weil parce porque потому car
+why: because since as_\w due_to given based_on for_(?:the|its|being|this) here\b overall\b
+    after_ considering thanks_to (?:on|in)_this under_ 因为 因為 weil parce porque потому car
 
-choose: elijo escojo elegiría me_quedo_con voto_por je_choisis je_choisirais je_préfère j'opte_pour
-    ich_wähle ich_nehme scelgo escolho fico_com выбираю 我选 我選 我选择 我選擇 saya_memilih أختار
+choose: elijo escojo elegiría me_quedo_con voto_por je_choisis je_choisirais je_préfère
+    j'opte_pour ich_wähle ich_nehme scelgo escolho fico_com выбираю 我选 我選 我选择 我選擇 saya_memilih
+    أختار
 
 or: or and and/or nor oder und ou et o y или и या और أو 或 和
 
 if: if unless whether depend[a-z]* otherwise provided assuming suppos[a-z]* had
 
-doubt: not no never neither nor none nobody cannot can'?t without hardly barely rather_than instead
-    may might could maybe perhaps possibly either almost nearly somewhat partly partially
-    would_have_(?!to) was_going initial[a-z]* at_first first second word phrase term part half parts
-    earlier unsure undecided hard_to tempted tempting suppose says said wrote claims argues answered
-    thinks calls wrong reference student[a-z]* expected gold kein[a-z]* niemand personne nadie
-    aucun[a-z]* никто nicht pas jamais nunca não нет?
+doubt: not no never neither nor none nobody cannot can'?t without hardly barely rather_than
+    instead may might could maybe perhaps possibly either almost nearly somewhat partly
+    partially would_have_(?!to) was_going initial[a-z]* at_first first second word phrase term
+    part half parts earlier unsure undecided hard_to tempted tempting suppose says said wrote
+    claims argues answered thinks calls wrong reference student[a-z]* expected gold kein[a-z]*
+    niemand personne nadie aucun[a-z]* никто nicht pas jamais nunca não нет?
 """)
 ANSWER_WORDS = _W["answer"]
 """Words for the answer itself."""

@@ -9,15 +9,20 @@ from numpy.typing import NDArray
 
 from tallystick.errors import NotIdentifiable
 from tallystick.sampling import FAILED, Strata
-from tallystick.verbs.shift.design import Items, collapse, strata_rows
+from tallystick.verbs.shift.design import (
+    Items,
+    collapse,
+    strata_rows,
+)
 from tallystick.verbs.shift.estimates import Answers, Past, Seen
-from tallystick.verbs.shift.noise import AnswersAre
+from tallystick.verbs.shift.noise import (
+    AnswersAre,
+)
 from tallystick.verbs.shift.result import NO_LABELS, Change, ShiftResult
 from tallystick.verbs.shift.verdict import (
     assumptions_of,
     concluded,
     evidence_of,
-    old_draws_note,
     warnings_of,
 )
 
@@ -94,11 +99,7 @@ def assess(
         verdict="not concluded yet",  # `concluded` says it
         n_items=int(told.sum()),
         assumptions=assumptions_of(noise, labelled=items.labelled, draws=seen.past.draws),
-        warnings=warnings_of(
-            joined=len(strata) - len(seen.strata),
-            strata=len(strata),
-            unheard=(unheard := seen.unheard()),
-        ),
+        warnings=warnings_of(unheard := seen.unheard()),
         seed=seed,
         labels=items.labels,
         shift=tuple(tuple(map(float, row)) for row in shift),
@@ -118,7 +119,6 @@ def assess(
         top_cells=() if seen.mostly_other else seen.top_cells(shift, ends, sure),
         strategy=strategy,
         noise=noise,
-        notes=() if seen.past.draws is None else (old_draws_note(seen.past.draws.shape[1]),),
         unheard=unheard,
         asked=_asked(items, strata, answers),
         evidence=(items, strata, answers, seen.past),

@@ -11,7 +11,12 @@ from numpy.typing import ArrayLike
 
 from tallystick.results import Interval, Unknown
 from tallystick.sampling import FAILED, Strata
-from tallystick.verbs.shift.design import BoolArray, FloatArray, IntArray, Items
+from tallystick.verbs.shift.design import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    Items,
+)
 from tallystick.verbs.shift.intervals import (
     FLIP_HULL,
     MEAN_HULL,
