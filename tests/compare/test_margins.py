@@ -63,7 +63,7 @@ def test_verdict_interval_and_gate_say_the_same(wins, losses, n, certified):
     assert (0 in found) == (result.pairs[0].p_value > 0.05)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", ["counts", "grades", "numbers", "clusters", "labels"])
 def test_of_many_models_too_verdicts_and_printed_intervals_say_the_same(kind, seed):
     rng = np.random.default_rng(seed)

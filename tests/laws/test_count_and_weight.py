@@ -12,8 +12,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tallystick.errors import InputError, UsageError
 from tallystick.table import Tally, read, write_csv
@@ -91,14 +89,6 @@ def test_equal_weights_change_nothing_at_all(name: str, weight: float) -> None:
 def test_a_count_is_the_rows_that_it_stands_for_to_the_last_digit(name: str) -> None:
     verb, rows, options = VERBS[name]
     counts = np.random.default_rng(5).integers(0, 4, N).tolist()
-    counted = said(verb, {**rows, "times": counts}, count="times", **options)
-    assert counted == said(verb, written_out(rows, counts), **options)
-
-
-@settings(max_examples=15, deadline=None)
-@given(counts=st.lists(st.integers(0, 5), min_size=N, max_size=N).filter(lambda k: sum(k) > 20))
-def test_any_counts_are_the_rows_that_they_stand_for(counts: list[int]) -> None:
-    verb, rows, options = VERBS["judge without labels"]
     counted = said(verb, {**rows, "times": counts}, count="times", **options)
     assert counted == said(verb, written_out(rows, counts), **options)
 
@@ -222,7 +212,7 @@ def test_a_large_frame_of_another_engine_gives_the_answer_of_its_rows(role: str)
 # -- refusals
 
 
-@pytest.mark.parametrize("name", VERBS)
+@pytest.mark.parametrize("name", ["judge", "compare"])
 @pytest.mark.parametrize(
     ("role", "value", "shown"),
     [

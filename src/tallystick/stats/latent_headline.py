@@ -111,7 +111,7 @@ def blend(fit: UnreadableFit, *, pull: float, ratio: float | Unknown) -> Headlin
     loo = others.accuracy
     a0, a4 = fit.accuracy[fit.at(0.0)], fit.accuracy[fit.at(0.4)]
     lowest = np.fmin(np.minimum(accuracy, a4), loo)
-    voted = fit.votes.counts @ (fit.votes.codes >= 0)
+    voted = fit.votes.by_judge[:, 0]
     low, high = half_to_double(lowest, np.maximum(accuracy, a0), voted)
     return Headline(
         accuracy=accuracy,

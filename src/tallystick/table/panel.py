@@ -188,9 +188,7 @@ class Panel:
 
     @cached_property
     def answered(self) -> Panel:
-        """The same votes with those that are never true left out, for methods without a place for
-        them.
-        """
+        """The same votes with those that are never true left out."""
         if not self.extras:
             return self
         codes = np.where(self.codes < self.n_classes, self.codes, -1)
@@ -199,7 +197,8 @@ class Panel:
     @cached_property
     def voted(self) -> Floats:
         """How many items each voter voted on."""
-        return np.asarray(self.counts @ (self.codes >= 0), dtype=np.float64)
+        entry, voter = np.nonzero(self.codes >= 0)
+        return np.bincount(voter, self.counts[entry], len(self.names)).astype(np.float64)
 
     @cached_property
     def answered_share(self) -> Floats:
@@ -209,13 +208,13 @@ class Panel:
     @cached_property
     def vote_counts(self) -> Floats:
         """Voters x classes: how often each voter gave each label."""
-        return np.stack([self.counts @ (self.codes == c) for c in range(self.n_classes)], axis=1)
+        entry, voter = np.nonzero(self.answered.codes >= 0)
+        cell = voter * self.n_classes + self.answered.codes[entry, voter]
+        counted = np.bincount(cell, self.counts[entry], len(self.names) * self.n_classes)
+        return counted.reshape(-1, self.n_classes).astype(np.float64)
 
     def weighed(self, rows: NDArray[np.integer], weights: Floats) -> Panel:
         """Return the panel with the weight of each row of the table, given the entry of each.
-
-        Rows of one entry that weigh alike stay one entry: with a weight of its own, every row is
-        one.
 
         >>> panel = Panel.of(Tally.of({"a": [0, 1, 1]})).weighed(np.array([0, 1, 1]), np.ones(3))
         >>> panel.counts.tolist(), panel.weight
@@ -237,7 +236,7 @@ class Panel:
         )
 
     def only(self, names: Sequence[str]) -> Panel:
-        """Return the panel of these voters; entries stay apart even where they have become alike.
+        """Return the panel of these voters; entries stay apart.
 
         >>> panel = Panel.of(Tally.of({"a": [0, 1, 1], "b": [0, 1, 0]}))
         >>> panel.only(["b"]).codes[:, 0].tolist()
