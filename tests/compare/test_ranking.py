@@ -159,8 +159,7 @@ def test_a_board_of_hundreds_lists_the_pairs_that_one_looks_for():
     assert len(listed) == len(result.pairs) == 780 + 180 + 180
     table = pairs_of_items(large.moments(), bounds=None, alpha=0.05, rng=as_rng(0), draws=1000)
     assert (
-        f"{int((table.adjusted_p <= 0.05).sum()):,} of 24,090 pairs are settled"
-        in result.verdict
+        f"{int((table.adjusted_p <= 0.05).sum()):,} of 24,090 pairs are settled" in result.verdict
     )
     assert any("of 24,090 pairs are listed" in text for text in result.warnings)
     assert [figure.size for figure in result.figures()] == [220, 219]
