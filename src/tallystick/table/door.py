@@ -40,13 +40,7 @@ from tallystick.table.roles import (
     expand,
     find_item,
 )
-from tallystick.table.runs import (
-    are_runs,
-    log_outputs,
-    named_runs,
-    read_runs,
-    runs_of,
-)
+from tallystick.table.runs import find_runs, log_outputs, read_runs
 from tallystick.table.scanning import scan
 from tallystick.table.session import SESSIONS, Session
 from tallystick.table.session_rows import join_session
@@ -160,7 +154,7 @@ def _read(source: Any, door: Door, roles: Roles, layout: Layout, rules: LabelRul
     """Open a source and decide about it."""
     named = roles
     held: Table | Tally
-    runs = _runs(source, layout, roles) if door.runs else None
+    runs = find_runs(source, layout, roles) if door.runs else None
     graded = log_outputs(source, layout, roles) if door.outputs else None
     if graded is not None:
         held, roles = graded
@@ -218,14 +212,6 @@ def _how(data: Data, named: Roles) -> dict[str, How]:
         else "by name"
         for role, column in found.items()
     }
-
-
-def _runs(source: Any, layout: Layout, given: Roles) -> Any:
-    """Return the runs that a source names, None if it is one table."""
-    named = named_runs(source, layout.run)
-    if named is not None:
-        return named
-    return runs_of(source) if are_runs(source, layout, given) else None
 
 
 def _split(options: Mapping[str, Any]) -> tuple[Roles, Layout, LabelRules]:
