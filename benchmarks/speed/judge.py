@@ -94,7 +94,7 @@ def main() -> None:
             "ms": 1e3 * best(lambda: judge.evaluate(tally), 3),
         }
     )
-    # Votes that say nothing: the likelihood is a ridge, on which plain EM takes 10,000 steps.
+    # Votes that say nothing: the likelihood is a ridge, on which EM takes thousands of steps.
     for judges in (4, 5, 6, 8):
         flips = np.random.default_rng(judges).integers(0, 2, (4000, judges))
         coins = Tally.of({f"j{k}": flips[:, k] for k in range(judges)})
@@ -106,7 +106,7 @@ def main() -> None:
             }
         )
     notes = [
-        "Coin flips: *before* is the same table by the code before the quasi-Newton step (L7).",
+        "Coin flips: *before* is the same table by the first code of this model.",
         f"Processor time, best of several. ntqr: {NTQR_TRIOS} trios timed in this run, times"
         f" {n_trios}.",
     ]

@@ -140,7 +140,7 @@ def one(votes: Votes, truth: np.ndarray, *, check: bool) -> dict[str, Any]:
     found["dawid-skene"] = _error(model.fit.accuracy[0], true)
     head = model.headline
     if check:
-        shipped = judge.evaluate(tally, rng=0)
+        shipped = judge.evaluate(tally, judges=names)
         assert np.allclose([known(score.accuracy) for score in shipped.judges], head.accuracy)
     return {
         **found,

@@ -142,19 +142,9 @@ def capabilities() -> Iterator[Capability[Result]]:
 # Verbs as functions of Python: ``ts.score(table, judges=["gpt"], truth="human")``.
 
 
-FUNCTIONS = {
-    "score": "score",
-    "compare": "compare",
-    "plan": "plan",
-    "judge": "judge",
-    "bound": "bound",
-    "shift": "shift",
-    "ask": "ask",
-    "dynamic": "dynamic analyse",
-}
-"""Function to the verb that it calls; ``look`` and ``audit`` are functions of their rooms."""
-
-_ROOMS = {"look": "look", "audit": "audit", "label": "label"}
+_ALONE = ("score", "compare", "plan", "judge", "bound", "shift", "ask")
+FUNCTIONS = {**dict(zip(_ALONE, _ALONE, strict=True)), "dynamic": "dynamic analyse"}
+"""Function to the verb that it calls; ``look``, ``audit`` and ``label`` belong to their rooms."""
 
 
 def function(name: str) -> Callable[..., Any]:
@@ -163,7 +153,7 @@ def function(name: str) -> Callable[..., Any]:
     >>> "judges" in inspect.signature(function("score")).parameters
     True
     """
-    if name in _ROOMS:
+    if name not in FUNCTIONS:
         found: Callable[..., Any] = getattr(import_module(f"tallystick.verbs.{name}"), name)
         return found
     from tallystick.table import answered, conclude

@@ -10,13 +10,13 @@ from tallystick.report.kinds import Kind
 from tallystick.report.svg import Mark, Track, Tracks
 from tallystick.results import Figure, Result
 from tallystick.table import logs, scan
-from tallystick.table.logs import FORMATS, LogFormat, Marks, ScoreFields
+from tallystick.table.logs import FORMATS, LogFormat, ScoreFields
 
 
 def test_a_toy_log_format_is_detected_and_read(monkeypatch, tmp_path):
     toy = LogFormat(
         name="toy",
-        marks=(Marks(keys=("toy", "answers")),),
+        keys=("toy", "answers"),
         rows=("answers",),
         item="q",
         scores=(ScoreFields(keys="(right)"),),

@@ -239,7 +239,7 @@ def test_a_session_whose_table_was_moved_says_so(folder, capsys):
     capsys.readouterr()
     Path("t.csv").rename("moved.csv")
     said = _refused(capsys, "label", "--session", "s.label")
-    assert "s.label was begun with t.csv, which is not there" in said
+    assert "t.csv does not exist" in said
     main_or_leave("label", "moved.csv", "--session", "s.label")
 
 

@@ -69,7 +69,7 @@ def test_a_fifo_is_not_replaced(in_process, votes, tmp_path, verb, option):
     os.mkfifo(tmp_path / "pipe")
     done = in_process(verb, votes, option, "pipe")
     assert done.returncode == 1
-    assert "not a regular file" in done.stderr
+    assert "no regular file" in done.stderr
     assert (tmp_path / "pipe").is_fifo()
 
 

@@ -135,7 +135,7 @@ def test_an_api_that_spells_a_number_in_another_way_is_read(tallystick, tmp_path
         (("--items-out", "none/items.csv"), "none/items.csv"),
         (("--items-out", "items.doc"), "items.doc"),
         (("--html", "none/page.html"), "none/page.html"),
-        (("--history", "."), "not a regular file"),
+        (("--history", "."), "no regular file"),
         (("--history", "data.csv"), "is the input"),
     ],
 )

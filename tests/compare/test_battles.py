@@ -36,19 +36,6 @@ def test_the_vectors_of_the_page_come_from_a_table(counts, rate, low, high, p):
     assert row.p_value == pytest.approx(p, abs=5e-5)
 
 
-def test_the_verdict_counts_battles_and_says_what_a_tie_is():
-    result = compare(battles(60, 10, 20))
-    assert result.verdict.startswith("new beats old in 72.2")
-    assert "of 90 battles (p < 0.0001; a tie counts half)." in result.verdict
-    assert any("no rating model" in text for text in result.assumptions)
-
-
-def test_the_order_of_the_two_models_does_not_matter():
-    forth = battles(30, 10, 20)
-    back = battles(20, 10, 30, a="old", b="new")
-    assert compare(back).pairs == compare(forth).pairs
-
-
 def test_several_battles_per_prompt_rest_on_prompts():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(
@@ -63,7 +50,7 @@ def test_several_battles_per_prompt_rest_on_prompts():
     assert (result.prompts, result.n_items) == (30, 120)
     assert result.pairs[0].verdict == "x is better"
     few = compare(frame[frame.question_id < 4])
-    assert few.pairs[0].verdict == "not told apart"
+    assert few.pairs[0].verdict == "not settled"
     assert tuple(few.pairs[0].interval) == (0.0, 1.0)
 
 
@@ -76,7 +63,7 @@ def test_all_pairs_that_met_are_adjusted_together():
     result = compare(pd.concat(parts))
     assert (result.pairs[0].a, result.pairs[0].b) == ("a", "c")
     assert all(row.adjusted_p >= row.p_value for row in result.pairs)
-    assert "2 of 3 pairs of models are told apart" in result.verdict
+    assert "2 of 3 pairs are settled" in result.verdict
 
 
 def test_one_order_of_all_battles_is_said():
@@ -128,12 +115,6 @@ def test_people_who_judge_many_battles_are_a_sample_too():
     assert both.high - both.low > 2 * (alone.high - alone.low)
     assert "prompts and the people who judged are independent draws" in result.assumptions
     assert (result.pairs[0].p_value <= 0.05) == (0.5 not in both)
-
-
-def test_people_who_judge_once_each_change_nothing():
-    winner = ["model_a", "model_b", "tie"] * 10
-    once = compare(decided(winner, judge=[f"user{i}" for i in range(30)]))
-    assert once.pairs == compare(decided(winner)).pairs
 
 
 def test_few_people_are_spoken_of_as_these():

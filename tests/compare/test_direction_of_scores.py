@@ -29,12 +29,6 @@ def test_a_long_table_of_losses_names_the_lower_one(losses, options):
     assert any("lower is better, by the name 'loss'" in note for note in result.notes)
 
 
-def test_columns_named_after_a_loss_do_too(losses):
-    result = compare({"zephyr_loss": losses[0], "olmo_loss": losses[1]})
-    assert result.models[0].name == "zephyr_loss"
-    assert result.better == "lower"
-
-
 def _ranked(rng, names, n=120):
     strength = rng.normal((0.0, 1.0, 2.0), 1.0, (n, 3))
     order = np.argsort(np.argsort(strength, axis=1), axis=1) + 1

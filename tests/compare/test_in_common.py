@@ -17,17 +17,3 @@ def test_a_model_with_one_row_is_named_with_the_way_out():
     with pytest.raises(InputError, match=r"A answered 60, B 40, C 1"):
         compare(_long([*rows, (99, "C", 1)]))
     assert compare(_long([*rows, (99, "C", 1)]), models=("A", "B")).n_items == 40
-
-
-def test_what_missing_answers_could_change_stands_beside_the_verdict():
-    rng = np.random.default_rng(0)
-    x, y = (rng.random(200) < 0.7).astype(float), (rng.random(200) < 0.5).astype(float)
-    y[:40] = np.nan
-    found = compare({"x": x, "y": y}, models=("x", "y"))
-    low, high = found.whatever
-    filled = [np.mean(x - np.where(np.isnan(y), fill, y)) for fill in (1.0, 0.0)]
-    assert (low, high) == pytest.approx(tuple(filled))
-    assert "on 160 items that both answered" in found.verdict
-    assert f"lies between {100 * low:+.1f} and {100 * high:+.1f} points" in found.verdict.replace(
-        "−", "-"
-    )

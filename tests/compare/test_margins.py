@@ -63,7 +63,7 @@ def test_verdict_interval_and_gate_say_the_same(wins, losses, n, certified):
     assert (0 in found) == (result.pairs[0].p_value > 0.05)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("kind", ["counts", "grades", "numbers", "clusters", "labels"])
 def test_of_many_models_too_verdicts_and_printed_intervals_say_the_same(kind, seed):
     rng = np.random.default_rng(seed)
@@ -80,7 +80,7 @@ def test_of_many_models_too_verdicts_and_printed_intervals_say_the_same(kind, se
         options = {"truth": "truth"}
     result = evaluate(table, models=tuple(f"m{j}" for j in range(5)), **options)
     for pair in result.pairs:
-        assert (pair.verdict == "not told apart") == (0 in pair.simultaneous)
+        assert (pair.verdict == "not settled") == (0 in pair.simultaneous)
         assert (pair.p_value > 0.05) == (0 in pair.interval)
 
 

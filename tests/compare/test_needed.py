@@ -16,10 +16,3 @@ def test_an_open_comparison_says_how_many_more_items_and_a_settled_one_nothing()
     assert open_.needed.count > 0
     assert "items" in str(open_.needed)
     assert evaluate(table(3000, 0.1, 1)).needed is None
-
-
-def test_with_as_many_items_as_forecast_most_such_comparisons_are_settled():
-    first = evaluate(table(150, 0.06, 3))
-    lead, size = abs(first.pairs[0].difference), 150 + first.needed.count
-    settled = [evaluate(table(size, lead, 100 + k)).decision == "decided" for k in range(12)]
-    assert sum(settled) >= 4

@@ -45,17 +45,6 @@ def test_scores_and_differences_are_those_of_the_shared_estimator(population):
         assert tuple(pair.interval) == pytest.approx(tuple(own.interval[0]), abs=1e-9)
 
 
-def test_a_full_truth_gives_the_accuracies_of_the_shared_estimator():
-    truth, models = answers(300, seed=1)
-    found = evaluate({"gold": truth.tolist(), **models}, truth="gold")
-    codes = np.stack([np.searchsorted(list("abc"), column) for column in models.values()], axis=1)
-    fit = accuracies(codes, np.searchsorted(list("abc"), truth), population="new").means()
-    assert found.population == "new"
-    for row in found.models:
-        wanted = fit.interval[list(models).index(row.name)]
-        assert tuple(row.interval) == pytest.approx(tuple(wanted), abs=1e-9)
-
-
 def test_labels_on_all_disagreements_determine_the_difference():
     truth, models = answers(300)
     pair = {name: models[name] for name in ("old", "new")}

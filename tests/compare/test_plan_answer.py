@@ -15,22 +15,9 @@ def planned(table=None, **options):
     return plan_answer(data, PlanQuestion(**options))
 
 
-def test_a_pilot_gives_the_difference_and_the_disagreement_and_is_said_to_flatter():
-    result = planned(PILOT)
-    named = planned(difference=0.125, disagreement=0.375)
-    assert [row.n_items for row in result.methods] == [row.n_items for row in named.methods]
-    assert any("may flatter" in text for text in result.warnings)
-    assert not any("may flatter" in text for text in planned(PILOT, difference=0.05).warnings)
-
-
 def test_a_pilot_of_equal_models_asks_for_the_difference():
     with pytest.raises(InputError, match=r"are equal: say which difference is to be shown"):
         planned({"a": [1, 0] * 20, "b": [0, 1] * 20})
-
-
-def test_nothing_to_plan_for_is_refused_with_the_ways_out():
-    with pytest.raises(InputError, match=r"--difference or a pilot file"):
-        planned()
 
 
 def test_a_pilot_of_several_runs_per_item_is_planned_for_the_test_that_compare_runs():

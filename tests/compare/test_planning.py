@@ -11,18 +11,9 @@ def pilot_of(board):
     return found.difference, found.apart, found.source
 
 
-def by_name(result):
-    return {one.name: one for one in result.methods}
-
-
 def test_an_unknown_disagreement_is_said():
     assert any("--disagreement" in text for text in plan(0.1).warnings)
     assert not plan(0.1, disagreement=0.2).warnings
-
-
-def test_many_models_are_planned_as_a_leaderboard():
-    names = by_name(plan(0.02, disagreement=0.1, models=30))
-    assert names["all pairs of 30 models, max-T"].n_items == 5264
 
 
 def test_a_pilot_gives_its_own_disagreement():
@@ -39,24 +30,6 @@ def test_a_pilot_gives_its_own_disagreement():
 def test_a_difference_beyond_the_disagreement_is_refused():
     with pytest.raises(InputError, match="cannot differ by more"):
         plan(0.2, disagreement=0.1)
-
-
-def test_the_verdict_for_many_models_is_that_of_all_pairs():
-    answer = plan(0.1, models=10)
-    [pairs] = [one for one in answer.methods if one.name.startswith("all pairs")]
-    assert f"About {pairs.n_items:,} items" in answer.verdict
-    assert answer.n_items == pairs.n_items
-
-
-def test_a_pilot_with_blank_labels_counts_all_its_items():
-    rows = [("x", "x", "y")] * 26 + [("y", "x", "y")] * 14 + [(None, "x", "x")] * 160
-    gold, a, b = (list(column) for column in zip(*rows, strict=True))
-    board = Board.of(
-        {"gold": gold, "A": a, "B": b}, truth="gold", models=("A", "B"), labels=("x", "y", "z")
-    )
-    difference, apart, source = pilot_of(board)
-    assert (difference, apart) == (pytest.approx(0.06), pytest.approx(0.2))
-    assert "pilot of 200 items" in source
 
 
 def test_labelled_items_of_a_pilot_stand_for_those_without_a_label():

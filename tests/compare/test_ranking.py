@@ -9,7 +9,6 @@ from tallystick._rng import as_rng
 from tallystick.errors import InputError
 from tallystick.results import Unknown, to_json
 from tallystick.stats.pairs import pairs_of_items
-from tallystick.stats.two_accuracies import exact_score, mcnemar, paired_test, tango
 from tallystick.table import Moments
 from tallystick.verbs.compare import Board, CompareQuestion, evaluate, leaderboard
 
@@ -19,22 +18,6 @@ def board(n=600, accuracy=(0.9, 0.7, 0.69, 0.4), seed=0):
     noise = np.random.default_rng(seed + 1).random((n, len(accuracy)))
     scores = (0.7 * difficulty[:, None] + 0.3 * noise < np.array(accuracy)).astype(float)
     return Board(names=tuple("abcdefgh"[: len(accuracy)]), scores=scores)
-
-
-def test_two_models_get_the_exact_interval_and_the_exact_test_if_they_must():
-    both = board(accuracy=(0.6, 0.5))
-    result = evaluate(both, certified=True)
-    row = result.pairs[0]
-    assert row.interval.guarantee == "exact"
-    assert tuple(row.interval) == tuple(exact_score(row.a_only, row.b_only, 600))
-    assert row.p_value == mcnemar(row.a_only, row.b_only)
-    usual = evaluate(both).pairs[0]
-    assert tuple(usual.interval) == tuple(tango(row.a_only, row.b_only, 600)[0])
-    assert usual.p_value == mcnemar(row.a_only, row.b_only, mid_p=True)
-    assert row.adjusted_p == row.p_value
-    assert result.verdict.startswith("a is better than b: ")
-    assert "points [" in result.verdict
-    assert result.verdict.endswith("higher is better).")
 
 
 def test_a_leaderboard_orders_ranks_and_tiers():
@@ -56,40 +39,6 @@ def test_moments_merged_from_shards_give_the_same_answer():
     ]
     assert (
         leaderboard(shards[1] + shards[0]).to_dict() == leaderboard(Moments.of(columns)).to_dict()
-    )
-
-
-def test_every_pair_has_the_interval_and_the_p_value_of_its_own_counts():
-    held = board(n=80, accuracy=(0.6, 0.61, 0.62, 0.63, 0.5, 0.5, 0.51, 0.9))
-    table = pairs_of_items(held.moments(), bounds=None, alpha=0.05, rng=as_rng(0), draws=100)
-    x = held.scores
-    b = [int((x[:, i] > x[:, j]).sum()) for i, j in zip(table.first, table.second, strict=True)]
-    c = [int((x[:, i] < x[:, j]).sum()) for i, j in zip(table.first, table.second, strict=True)]
-    expected = tango(b, c, 80)
-    told = paired_test(b, c, 80) <= 0.05
-    assert np.array_equal(table.intervals.low[told], expected.low[told])
-    assert np.array_equal(table.intervals.high[told], expected.high[told])
-    assert np.array_equal(table.p_value, paired_test(b, c, 80))
-
-
-def test_wins_ties_and_losses_are_scores_in_bounds():
-    scores = np.random.default_rng(1).choice([0, 0.5, 1], (200, 2), p=[0.3, 0.3, 0.4])
-    result = evaluate(
-        Board(names=("x", "y"), scores=scores), question=CompareQuestion(bounds=(0.0, 1.0))
-    )
-    assert result.pairs[0].interval.guarantee == "approximate"
-    assert isinstance(result.pairs[0].a_only, Unknown)
-
-
-def test_unbounded_scores_name_their_assumption():
-    """The rule changed: skewed scores get the hull of t and Hall, whose assumption is on what did
-    not occur."""
-    scores = np.random.default_rng(1).lognormal(sigma=0.7, size=(200, 3))
-    result = evaluate(Board(names=("x", "y", "z"), scores=scores))
-    assert result.estimand == "mean"
-    assert all(
-        "nothing rarer than 1 in 67 items" in row.interval.promise
-        for row in (*result.models, *result.pairs)
     )
 
 
@@ -148,7 +97,7 @@ def test_unbounded_scores_that_differ_alike_on_every_item_are_not_told_apart(sca
     result = evaluate(Board(names=tuple("xyz"[:models]), scores=scores[:, :models]))
     row = result.pair("x", "y")
     assert tuple(row.interval) == tuple(row.simultaneous) == (-np.inf, np.inf)
-    assert (row.p_value, row.adjusted_p, row.verdict) == (1.0, 1.0, "not told apart")
+    assert (row.p_value, row.adjusted_p, row.verdict) == (1.0, 1.0, "not settled")
     assert json.loads(to_json(result.to_dict()))["pairs"]
     if models == 3:
         flat = next(row for row in result.models if row.name == "z")
@@ -179,15 +128,6 @@ def test_how_many_more_are_needed_is_said_in_what_was_drawn():
     assert new.needed.count == pytest.approx(18 * (wanted + 90) / 90 - 18, rel=0.5)
 
 
-def test_models_that_score_the_same_are_called_so():
-    result = evaluate(Board(names=("x", "y"), scores=np.array([[1.0, 0.0], [0.0, 1.0]] * 4)))
-    assert (
-        "x 50.0% [20.0, 80.0], y 50.0% [20.0, 80.0]. The difference is 0.0 points ["
-        in result.verdict
-    )
-    assert result.needed.count is None
-
-
 def test_a_difference_beyond_the_bounds_is_not_called_detectable():
     few = Board(
         names=tuple("xyz"), scores=np.array([[1, 0.5, 0], [0, 0.5, 1], [1, 0.5, 0.5], [0, 1, 0]])
@@ -205,13 +145,6 @@ def test_equal_weights_are_the_unweighted_answer():
     assert result.pairs[0].interval.low == pytest.approx(gap.mean() - half, abs=1e-4)
 
 
-def test_figures_and_rows_can_be_drawn():
-    result = evaluate(board())
-    assert [figure.kind for figure in result.figures()] == ["forest", "forest"]
-    assert result.rows()[1]["rank"] == "2–3"
-    assert "a is the best of four models" in result.summary()
-
-
 def test_a_board_of_hundreds_lists_the_pairs_that_one_looks_for():
     rng = np.random.default_rng(0)
     names = tuple(f"m{j}" for j in range(220))
@@ -226,8 +159,7 @@ def test_a_board_of_hundreds_lists_the_pairs_that_one_looks_for():
     assert len(listed) == len(result.pairs) == 780 + 180 + 180
     table = pairs_of_items(large.moments(), bounds=None, alpha=0.05, rng=as_rng(0), draws=1000)
     assert (
-        f"{int((table.adjusted_p <= 0.05).sum()):,} of 24,090 pairs are told apart"
-        in result.verdict
+        f"{int((table.adjusted_p <= 0.05).sum()):,} of 24,090 pairs are settled" in result.verdict
     )
     assert any("of 24,090 pairs are listed" in text for text in result.warnings)
     assert [figure.size for figure in result.figures()] == [220, 219]

@@ -51,19 +51,6 @@ def test_runs_of_a_wide_table_are_counted_by_model():
     assert found.scores.round(3).tolist() == [[1.0, 0.333], [0.333, 0.333]]
 
 
-def test_epochs_of_0_and_1_stay_bounded():
-    rng = np.random.default_rng(0)
-    items = np.repeat([f"q{i}" for i in range(60)], 4)
-    table = {
-        "item": items,
-        "epoch": np.tile([1, 2, 3, 4], 60),
-        "a": rng.random(240) < 0.8,
-        "b": rng.random(240) < 0.3,
-    }
-    result = compare(table, item="item", replicate="epoch", models=["a", "b"])
-    assert (result.unit, result.decision) == ("share", "decided")
-
-
 def test_pass_at_k_without_runs_is_refused():
     with pytest.raises(InputError, match="needs several runs per item"):
         compare({"a": [1, 0, 1], "b": [0, 0, 1]}, metric="pass@2")

@@ -21,11 +21,3 @@ def test_a_pair_is_found_in_either_order_and_a_stranger_refused(board):
     assert board.pair("a", "b") == board.pair("b", "a")
     with pytest.raises(InputError, match="the pair 'a' and 'z' is not listed"):
         board.pair("a", "z")
-
-
-def test_the_rows_are_the_board_best_first(board):
-    rows = board.rows()
-    assert [row["model"] for row in rows] == [one.name for one in board.models]
-    assert sorted((row["score"] for row in rows), reverse=True) == [row["score"] for row in rows]
-    assert rows[-1]["model"] == "a"
-    assert rows[-1]["rank"] == "3"

@@ -28,7 +28,7 @@ def test_the_evidence_of_every_pair_is_that_of_its_discordant_signs(seed, models
     for i, (a, b) in enumerate(zip(first, second, strict=True)):
         row = found.pair(f"m{a}", f"m{b}")
         assert row.adjusted_p == expected[i]
-        assert (row.verdict == "not told apart") == (row.adjusted_p > 0.05)
+        assert (row.verdict == "not settled") == (row.adjusted_p > 0.05)
     # Nobody stops before it is clear, and nobody goes on once it is.
     clear = [
         len(np.unique(np.where(gaps[:n].sum(axis=0) > 0, second, first)[p <= 0.05])) == models - 1
@@ -37,14 +37,6 @@ def test_the_evidence_of_every_pair_is_that_of_its_discordant_signs(seed, models
     assert not any(clear)
     assert (found.decision == "decided") == (len(found.contenders) == 1)
     assert found.decision == "decided" or found.n_items == items
-
-
-def test_the_seed_decides_the_order():
-    scores = (np.random.default_rng(0).random((300, 2)) < [0.5, 0.8]).astype(float)
-    first, again, other = (
-        stop_when_clear(board(scores), CompareQuestion(seed=seed)).models for seed in (1, 1, 2)
-    )
-    assert first == again != other
 
 
 def test_scores_in_bounds_run_on_their_moments():
@@ -56,18 +48,6 @@ def test_scores_in_bounds_run_on_their_moments():
     assert result.pairs[0].interval.guarantee == "anytime"
     with pytest.raises(InputError, match="--bounds"):
         stop_when_clear(scores)
-
-
-def test_pairs_at_the_stop_are_listed_from_the_top_of_the_board_down():
-    scores = (np.random.default_rng(5).random((400, 3)) < [0.3, 0.9, 0.6]).astype(float)
-    result = stop_when_clear(Board(names=("low", "high", "mid"), scores=scores))
-    assert [(row.a, row.b) for row in result.pairs] == [
-        ("high", "mid"),
-        ("high", "low"),
-        ("mid", "low"),
-    ]
-    assert result.verdict.startswith("high is the best of three models")
-    assert f"Clear after {result.n_items} of 400 items" in result.verdict
 
 
 def test_what_does_not_become_clear_is_said():

@@ -98,12 +98,6 @@ def test_a_block_of_labels_is_known_beside_the_counts() -> None:
     assert "the table is in random order" in counts.assumptions
 
 
-def test_tokens_that_stand_nowhere_are_named_in_counts_too() -> None:
-    rows, counts = both(table(), missing=("none",))
-    assert counts.notes == rows.notes
-    assert any(note.startswith("--missing none: no cell of 'gold', 'a'") for note in counts.notes)
-
-
 def test_a_token_for_no_answer_turns_no_count_into_a_weight() -> None:
     again = counted(table(), **OPTIONS, missing=("fail",)).tally("judges", "truth")
     assert not again.weighted

@@ -8,7 +8,7 @@ from tallystick import compare
 from tallystick.errors import InputError
 from tallystick.table import Door, read
 from tallystick.table.roles import Layout, Roles
-from tallystick.table.runs import are_runs, named_runs
+from tallystick.table.runs import find_runs
 
 DOOR = Door(
     verb="compare",
@@ -127,11 +127,11 @@ def test_a_cluster_that_two_runs_contradict_is_refused(runs):
 )
 def test_runs_that_are_not_named_well_are_refused(run, words):
     with pytest.raises(InputError, match=words):
-        named_runs([], run)
+        find_runs([], Layout(run=run), Roles())
 
 
 def test_standard_input_is_never_a_run():
-    assert not are_runs(["-"], Layout(), Roles())
+    assert find_runs(["-"], Layout(), Roles()) is None
 
 
 def test_epochs_of_a_long_table_are_runs_of_an_item(tmp_path):

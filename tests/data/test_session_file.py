@@ -93,17 +93,6 @@ def test_a_second_writer_is_told_and_a_reader_is_not_stopped(tmp_path):
         assert len(file.events) == 2
 
 
-def test_without_fcntl_a_lock_file_does_the_same(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "fcntl", None)
-    path = tmp_path / "s.label"
-    first = SessionFile(path, HEAD)
-    with pytest.raises(FileError, match=r"remove .*s\.label\.lock"):
-        SessionFile(path)
-    first.close()
-    SessionFile(path).close()
-    assert not (tmp_path / "s.label.lock").exists()
-
-
 def test_a_full_disk_leaves_the_file_as_it_was(tmp_path):
     path = tmp_path / "s.label"
     with SessionFile(path, HEAD) as file:

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,7 @@ from tallystick.table import Door, Tally, read
 
 
 @pytest.mark.parametrize("verb", ["judge", "compare"])
-def test_a_verdict_from_a_file_does_not_wake_pandas(tmp_path: Path, verb: str) -> None:
+def test_a_verdict_from_a_file_does_not_wake_pandas(tmp_path, verb):
     table = tmp_path / "votes.csv"
     rows = [f"{i},{i % 2},{int(i % 3 > 0)},{int(i % 5 > 1)}" for i in range(60)]
     table.write_text("item,a,b,c\n" + "\n".join(rows) + "\n")

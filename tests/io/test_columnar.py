@@ -3,7 +3,6 @@ from __future__ import annotations
 import datetime
 import random
 from decimal import Decimal
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.feather
@@ -18,12 +17,12 @@ VOTES = pa.table(
 )
 
 
-def _stream(path: Path, table: pa.Table) -> None:
+def _stream(path, table):
     with path.open("wb") as sink, pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
 
 
-def _write(path: Path, table: pa.Table, kind: str) -> None:
+def _write(path, table, kind):
     writers = {
         "parquet": lambda: pq.write_table(table, path),
         "arrow": lambda: pa.feather.write_feather(table, path),
@@ -32,7 +31,7 @@ def _write(path: Path, table: pa.Table, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "stream"])
-def test_typed_files_keep_their_types(tmp_path: Path, kind: str) -> None:
+def test_typed_files_keep_their_types(tmp_path, kind):
     path = tmp_path / "votes.bin"
     _write(path, VOTES, kind)
     with scan(path) as table:
@@ -44,7 +43,7 @@ def test_typed_files_keep_their_types(tmp_path: Path, kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "stream"])
-def test_several_files_are_one_table_in_order(tmp_path: Path, kind: str) -> None:
+def test_several_files_are_one_table_in_order(tmp_path, kind):
     for number in range(3):
         _write(
             tmp_path / f"{number}.bin",
@@ -58,7 +57,7 @@ def test_several_files_are_one_table_in_order(tmp_path: Path, kind: str) -> None
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "stream"])
 @pytest.mark.parametrize("keep", [0.3, 0.6, 0.95])
-def test_a_truncated_file_is_refused_by_name(tmp_path: Path, kind: str, keep: float) -> None:
+def test_a_truncated_file_is_refused_by_name(tmp_path, kind, keep):
     path = tmp_path / "votes.bin"
     _write(path, pa.table({"a": list(range(5000))}), kind)
     content = path.read_bytes()
@@ -68,13 +67,13 @@ def test_a_truncated_file_is_refused_by_name(tmp_path: Path, kind: str, keep: fl
 
 
 @pytest.mark.parametrize("kind", ["parquet", "arrow", "stream"])
-def test_no_rows_are_refused(tmp_path: Path, kind: str) -> None:
+def test_no_rows_are_refused(tmp_path, kind):
     _write(tmp_path / "votes.bin", VOTES.slice(0, 0), kind)
-    with pytest.raises(FileError, match="has columns but no rows"):
+    with pytest.raises(FileError, match="has no rows: nothing to count"):
         scan(tmp_path / "votes.bin")
 
 
-def test_damage_inside_a_parquet_file_is_our_error_or_harmless(tmp_path: Path) -> None:
+def test_damage_inside_a_parquet_file_is_our_error_or_harmless(tmp_path):
     path = tmp_path / "votes.parquet"
     pq.write_table(pa.table({"a": list(range(1000)), "b": ["x", "y"] * 500}), path)
     whole = path.read_bytes()
@@ -94,7 +93,7 @@ def test_damage_inside_a_parquet_file_is_our_error_or_harmless(tmp_path: Path) -
     assert all("votes.parquet" in message for message in messages), messages
 
 
-def test_fields_of_a_struct_are_columns_with_dotted_names(tmp_path: Path) -> None:
+def test_fields_of_a_struct_are_columns_with_dotted_names(tmp_path):
     human = [{"label": "a", "by": {"score": 0.5, "day": datetime.date(2024, 1, 2)}}, None]
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"id": [1, 2], "human": human, "gpt": ["a", "b"]}), path)
@@ -107,13 +106,12 @@ def test_fields_of_a_struct_are_columns_with_dotted_names(tmp_path: Path) -> Non
         ]
 
 
-def test_a_field_that_is_called_like_another_column_leaves_the_struct_out() -> None:
-    table = scan(pa.table({"a": [{"b": 1}], "a.b": [2]}))
-    assert table.columns == ("a", "a.b")
-    assert "rename one of them" in table.left_out["a"]
+def test_a_field_that_is_called_like_another_column_is_refused():
+    with pytest.raises(InputError, match=r"has 'a\.b' twice .*rename one"):
+        scan(pa.table({"a": [{"b": 1}], "a.b": [2]}))
 
 
-def test_dates_become_text_decimals_floats_and_nested_columns_are_left_out() -> None:
+def test_dates_become_text_decimals_floats_and_nested_columns_are_left_out():
     table = scan(
         pa.table(
             {
@@ -140,7 +138,7 @@ def test_dates_become_text_decimals_floats_and_nested_columns_are_left_out() -> 
     assert table.query("select day, cost, word, none from rows") == [("1970-01-01", 1.5, "x", None)]
 
 
-def test_files_whose_columns_differ_are_refused_by_name(tmp_path: Path) -> None:
+def test_files_whose_columns_differ_are_refused_by_name(tmp_path):
     pq.write_table(pa.table({"a": [1], "b": [1]}), tmp_path / "1.parquet")
     pq.write_table(pa.table({"a": [1], "c": [1]}), tmp_path / "2.parquet")
     with pytest.raises(
@@ -149,7 +147,7 @@ def test_files_whose_columns_differ_are_refused_by_name(tmp_path: Path) -> None:
         scan(str(tmp_path / "*.parquet"))
 
 
-def test_files_whose_types_differ_are_usable_under_coerce_only(tmp_path: Path) -> None:
+def test_files_whose_types_differ_are_usable_under_coerce_only(tmp_path):
     pq.write_table(pa.table({"a": [1], "b": pa.nulls(1)}), tmp_path / "1.parquet")
     pq.write_table(pa.table({"a": [1.0], "b": ["x"]}), tmp_path / "2.parquet")
     table = scan(str(tmp_path / "*.parquet"))
@@ -165,7 +163,7 @@ def test_files_whose_types_differ_are_usable_under_coerce_only(tmp_path: Path) -
     "name", ["votes[1].parquet", "v*.parquet", "what?.parquet", "it's {a,b}.parquet"]
 )
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
-def test_a_name_with_glob_signs_means_that_one_file(tmp_path: Path, name: str, kind: str) -> None:
+def test_a_name_with_glob_signs_means_that_one_file(tmp_path, name, kind):
     for other in ("votes1.parquet", "whatx.parquet", "va.parquet"):
         _write(tmp_path / other, pa.table({"a": [1]}), kind)
     _write(tmp_path / name, pa.table({"a": [2]}), kind)
@@ -173,7 +171,7 @@ def test_a_name_with_glob_signs_means_that_one_file(tmp_path: Path, name: str, k
         assert table.relation.fetchall() == [(2,)]
 
 
-def test_a_saved_tally_is_refused_with_the_verb_that_takes_it(tmp_path: Path) -> None:
+def test_a_saved_tally_is_refused_with_the_verb_that_takes_it(tmp_path):
     schema = pa.schema([("a", pa.int8())], metadata={"tallystick.format": "1"})
     pa.feather.write_feather(
         pa.table([pa.array([1], pa.int8())], schema=schema), tmp_path / "votes.tally"
@@ -184,7 +182,7 @@ def test_a_saved_tally_is_refused_with_the_verb_that_takes_it(tmp_path: Path) ->
         scan(tmp_path / "votes.tally")
 
 
-def test_duplicate_and_far_too_many_columns_are_refused(tmp_path: Path) -> None:
+def test_duplicate_and_far_too_many_columns_are_refused(tmp_path):
     pq.write_table(pa.table([[1], [2]], names=["a", "A"]), tmp_path / "a.parquet")
     with pytest.raises(InputError, match="alike but for case"):
         scan(tmp_path / "a.parquet")
@@ -197,9 +195,7 @@ def test_duplicate_and_far_too_many_columns_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("statistics", [True, False])
 @pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
 @pytest.mark.parametrize("known", [[1.0, 0.0], [1.0, 1.0], [1.0, None], []])
-def test_nan_in_parquet_is_no_value_whatever_its_statistics_say(
-    tmp_path: Path, known: list[float | None], kind: pa.DataType, statistics: bool
-) -> None:
+def test_nan_in_parquet_is_no_value_whatever_its_statistics_say(tmp_path, known, kind, statistics):
     values = [*known, float("nan")] * 3
     path = tmp_path / "scores.parquet"
     pq.write_table(

@@ -10,7 +10,7 @@ from tallystick.table.scanning import detect
 from tallystick.table.sources import File
 
 
-def _detect(path: Path, content: bytes) -> str:
+def _detect(path, content):
     path.write_bytes(content)
     return detect(File(path, path.name))
 
@@ -34,9 +34,7 @@ def _detect(path: Path, content: bytes) -> str:
         ("a.json", gzip.compress(b'[{"a": 1}]', mtime=0), "json"),
     ],
 )
-def test_content_decides_before_the_name(
-    tmp_path: Path, name: str, content: bytes, wanted: str
-) -> None:
+def test_content_decides_before_the_name(tmp_path, name, content, wanted):
     assert _detect(tmp_path / name, content) == wanted
 
 
@@ -56,28 +54,23 @@ def test_content_decides_before_the_name(
         (b"%PDF-1.4", "PDF"),
         (b"\x80\x04\x95", "a pickle file, which is not read"),
         (b"\x80\x02}q", "a pickle file, which is not read"),
-        (b"[1, 2]", "a JSON array without objects"),
         (b"<!DOCTYPE html><html>", "web page"),
         (gzip.compress(b"PAR1xx", mtime=0), "gzipped parquet"),
-        (gzip.compress(b"a,b\n", mtime=0)[:9], "truncated .gz"),
-        (b"\x1f\x8bgarbage that is no deflate stream", "damaged .gz"),
+        (gzip.compress(b"a,b\n", mtime=0)[:9], "truncated or damaged .gz"),
+        (b"\x1f\x8bgarbage that is no deflate stream", "truncated or damaged .gz"),
         (b"PK\x03\x04 and no more", "a zip file, which is not read: unpack"),
     ],
 )
-def test_what_is_not_a_table_is_refused_by_the_name_of_what_it_is(
-    tmp_path: Path, content: bytes, words: str
-) -> None:
+def test_what_is_not_a_table_is_refused_by_the_name_of_what_it_is(tmp_path, content, words):
     with pytest.raises(FileError, match=words):
         _detect(tmp_path / "votes.dat", content)
 
 
-def test_a_file_that_may_not_be_read_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_may_not_be_read_says_so(tmp_path, monkeypatch):
     path = tmp_path / "votes.csv"
     path.write_text("a\n1\n")
 
-    def refuse(self: Path, mode: str) -> None:
+    def refuse(self, mode):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", refuse)

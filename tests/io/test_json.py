@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 
 import pytest
 
 from tallystick.errors import FileError, InputError
 from tallystick.table import Tally, scan
 from tallystick.table import json_files as ndjson
-from tallystick.table.tables import Table
 
 
-def _scan(path: Path, content: str) -> Table:
+def _scan(path, content):
     path.write_text(content, encoding="utf-8")
     return scan(path)
 
 
-def test_values_keep_the_type_that_they_have(tmp_path: Path) -> None:
+def test_values_keep_the_type_that_they_have(tmp_path):
     table = _scan(
         tmp_path / "a.jsonl",
         '{"i": 1, "s": "1", "b": true, "f": 0.5, "n": null}\n\n{"i": 2, "late": "NA"}\n',
@@ -32,7 +30,7 @@ def test_values_keep_the_type_that_they_have(tmp_path: Path) -> None:
     assert table.kinds["i"] == "integer"
 
 
-def test_whole_and_broken_numbers_are_one_column_of_numbers(tmp_path: Path) -> None:
+def test_whole_and_broken_numbers_are_one_column_of_numbers(tmp_path):
     assert _scan(
         tmp_path / "a.jsonl", '{"a": 1}\n{"a": 1.5}\n{"a": NaN}\n'
     ).relation.fetchall() == [
@@ -60,23 +58,23 @@ def test_whole_and_broken_numbers_are_one_column_of_numbers(tmp_path: Path) -> N
         ('{"a": ' + "9" * 5000 + "}\n", "line 1 is not one JSON object"),
     ],
 )
-def test_a_broken_line_is_refused_with_its_number(tmp_path: Path, content: str, words: str) -> None:
+def test_a_broken_line_is_refused_with_its_number(tmp_path, content, words):
     with pytest.raises(FileError, match=words):
         _scan(tmp_path / "a.jsonl", content)
 
 
-def test_lists_are_left_out_with_a_note_and_refused_when_named(tmp_path: Path) -> None:
+def test_lists_are_left_out_with_a_note_and_refused_when_named(tmp_path):
     table = _scan(tmp_path / "a.jsonl", '{"a": 1, "meta": null}\n{"a": 0, "meta": [1]}\n')
     assert table.left_out.keys() == {"meta"}
     assert "column 'meta' holds a list at line 2 of" in table.notes[0]
     assert Tally.of(table, columns=["a"]).n == 2
     with pytest.raises(
-        InputError, match=r"column 'meta' holds a list at line 2.*one row per value"
+        InputError, match=r"column 'meta' holds a list at line 2.*one row or one column per value"
     ):
         Tally.of(table, columns=["meta"])
 
 
-def test_fields_of_objects_are_columns_with_dotted_names(tmp_path: Path) -> None:
+def test_fields_of_objects_are_columns_with_dotted_names(tmp_path):
     rows = (
         '{"id": 1, "human": {"label": "a", "by": {"n": 2}}, "gpt": "a"}\n'
         '{"id": 2, "human": null, "gpt": "b"}\n'
@@ -89,27 +87,25 @@ def test_fields_of_objects_are_columns_with_dotted_names(tmp_path: Path) -> None
     assert table.left_out.keys() == {"human.tags"}
 
 
-def test_a_field_that_is_called_like_a_column_is_refused_by_line(tmp_path: Path) -> None:
+def test_a_field_that_is_called_like_a_column_is_refused_by_line(tmp_path):
     with pytest.raises(FileError, match=r"line 1 has two fields that are called 'a\.b'"):
         _scan(tmp_path / "a.jsonl", '{"a": {"b": 1}, "a.b": 2}\n')
 
 
-def test_an_object_with_thousands_of_fields_is_not_a_row(tmp_path: Path) -> None:
+def test_an_object_with_thousands_of_fields_is_not_a_row(tmp_path):
     many = ", ".join(f'"k{i}": 1' for i in range(2_000))
     table = _scan(tmp_path / "a.jsonl", f'{{"a": 1, "scores": {{{many}}}}}\n')
     assert table.columns == ("a", "scores")
     assert table.left_out.keys() == {"scores"}
 
 
-def test_objects_with_other_fields_in_every_row_are_refused_with_the_way_out(
-    tmp_path: Path,
-) -> None:
-    rows = "".join(f'{{"a": 1, "scores": {{"q{i}": 1}}}}\n' for i in range(1_200))
-    with pytest.raises(FileError, match=r"under 'scores' have 1,200 different fields.*one row per"):
+def test_objects_with_other_fields_in_every_row_are_too_many_columns(tmp_path):
+    rows = "".join(f'{{"a": 1, "scores": {{"q{i}": 1}}}}\n' for i in range(2_001))
+    with pytest.raises(InputError, match="has 2,002 columns, more than 2,000"):
         _scan(tmp_path / "a.jsonl", rows)
 
 
-def test_a_column_of_mixed_types_is_refused_unless_coerced(tmp_path: Path) -> None:
+def test_a_column_of_mixed_types_is_refused_unless_coerced(tmp_path):
     table = _scan(tmp_path / "a.jsonl", '{"a": 1}\n{"a": "1"}\n')
     with pytest.raises(
         InputError, match=r"mixes integer at line 1 of .* and text at line 2 of .*--coerce"
@@ -118,15 +114,13 @@ def test_a_column_of_mixed_types_is_refused_unless_coerced(tmp_path: Path) -> No
     assert Tally.of(table, coerce=True).labels == {"a": (1,)}
 
 
-def test_an_integer_beyond_64_bits_is_refused(tmp_path: Path) -> None:
+def test_an_integer_beyond_64_bits_is_refused(tmp_path):
     table = _scan(tmp_path / "a.jsonl", '{"a": 123456789012345678901234567890}\n')
     with pytest.raises(InputError, match="an integer beyond 64 bits at line 1"):
         Tally.of(table)
 
 
-def test_keys_that_appear_after_the_first_batch_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_that_appear_after_the_first_batch_are_kept(tmp_path, monkeypatch):
     monkeypatch.setattr(ndjson, "BATCH", 2)
     lines = [f'{{"a": {i}}}' for i in range(5)] + ['{"b": "x"}']
     table = _scan(tmp_path / "a.jsonl", "\n".join(lines))
@@ -140,7 +134,7 @@ def test_keys_that_appear_after_the_first_batch_are_kept(
     ]
 
 
-def test_types_are_compared_over_all_files(tmp_path: Path) -> None:
+def test_types_are_compared_over_all_files(tmp_path):
     (tmp_path / "1.jsonl").write_text('{"a": 1}\n')
     (tmp_path / "2.jsonl").write_text('{"a": "1", "b": "x"}\n')
     table = scan(str(tmp_path / "*.jsonl"))
@@ -159,12 +153,12 @@ def test_types_are_compared_over_all_files(tmp_path: Path) -> None:
         '{"0": {"q": "a", "gpt": 1}, "1": {"q": "b", "gpt": 0}}',
     ],
 )
-def test_the_rows_inside_one_document_are_found(tmp_path: Path, content: str) -> None:
+def test_the_rows_inside_one_document_are_found(tmp_path, content):
     table = _scan(tmp_path / "a.json", content)
     assert table.query("select q, gpt from rows") == [("a", 1), ("b", 0)]
 
 
-def test_several_lists_inside_one_document_are_not_guessed_between(tmp_path: Path) -> None:
+def test_several_lists_inside_one_document_are_not_guessed_between(tmp_path):
     with pytest.raises(FileError, match=r"several lists of rows, 'run\.a' and 'run\.b'"):
         _scan(tmp_path / "a.json", '{"run": {"a": [{"x": 1}], "b": [{"x": 2}]}}')
 
@@ -176,7 +170,7 @@ ROWS = [
 ]
 
 
-def _both(folder: Path, text: str) -> tuple[object, object]:
+def _both(folder, text):
     (folder / "rows.json").write_text(text, encoding="utf-8")
     (folder / "rows.ndjson").write_text(
         "".join(json.dumps(row) + "\n" for row in json.loads(text)), encoding="utf-8"
@@ -189,21 +183,19 @@ def _both(folder: Path, text: str) -> tuple[object, object]:
 
 
 @pytest.mark.parametrize("indent", [None, 0, 2])
-def test_an_array_is_read_like_its_objects_on_lines(tmp_path: Path, indent: int | None) -> None:
+def test_an_array_is_read_like_its_objects_on_lines(tmp_path, indent):
     array, lines = _both(tmp_path, json.dumps(ROWS, indent=indent, ensure_ascii=False))
     assert array == lines
 
 
-def test_many_entries_come_in_batches_with_keys_that_appear_late(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_entries_come_in_batches_with_keys_that_appear_late(tmp_path, monkeypatch):
     monkeypatch.setattr(ndjson, "BATCH", 3)
     rows = [{"a": i} for i in range(10)] + [{"a": 10, "b": "x"}]
     array, lines = _both(tmp_path, json.dumps(rows))
     assert array == lines
 
 
-def test_gzip_a_byte_order_mark_and_lines_beside_it_are_read(tmp_path: Path) -> None:
+def test_gzip_a_byte_order_mark_and_lines_beside_it_are_read(tmp_path):
     packed = gzip.compress(b"\xef\xbb\xbf" + json.dumps(ROWS[:2]).encode(), mtime=0)
     (tmp_path / "1.json").write_bytes(packed)
     (tmp_path / "2.ndjson").write_text(json.dumps(ROWS[2]) + "\n")
@@ -212,9 +204,7 @@ def test_gzip_a_byte_order_mark_and_lines_beside_it_are_read(tmp_path: Path) -> 
     assert str(table.row_of("item", "b")) == f"row 2 of {tmp_path / '1.json'}"
 
 
-def test_an_array_on_one_line_may_be_longer_than_a_line_may_be(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_array_on_one_line_may_be_longer_than_a_line_may_be(tmp_path, monkeypatch):
     monkeypatch.setattr("tallystick.table.texts.MAX_LINE", 100)
     (tmp_path / "rows.json").write_text(json.dumps([{"a": i} for i in range(200)]))
     assert len(scan(tmp_path / "rows.json").relation.fetchall()) == 200
@@ -224,33 +214,31 @@ def test_an_array_on_one_line_may_be_longer_than_a_line_may_be(
     ("content", "words"),
     [
         ("[]", r"a\.json has no rows: nothing to count"),
-        ("[1, 2]", r"a\.json is a JSON array without objects: write one object per row"),
+        ("[1, 2]", r"a\.json, entry 1 is 1, not an object: write"),
         ('[{"a": 1}, 2]', r"a\.json, entry 2 is 2, not an object"),
-        ('[{"a": 1},\n{"a"\n: x}]', r"not one JSON array \(Expecting value: line 3 column 3"),
-        ('[{"a": 1}', r"not one JSON array \(Expecting ',' delimiter"),
-        ('[{"a": 1}] [{"a": 2}]', r"not one JSON array \(Extra data"),
-        ('[{"a": 1, "a": 2}]', "not one JSON array .key 'a' occurs twice in one object"),
-        ('[{"a": ' + "[" * 100_000, "not one JSON array .maximum recursion"),
+        ('[{"a": 1},\n{"a"\n: x}]', r"not complete JSON \(Expecting value: line 3 column 3"),
+        ('[{"a": 1}', r"not complete JSON \(Expecting ',' delimiter"),
+        ('[{"a": 1}] [{"a": 2}]', r"not complete JSON \(Extra data"),
+        ('[{"a": 1, "a": 2}]', "not complete JSON .key 'a' occurs twice in one object"),
+        ('[{"a": ' + "[" * 100_000, "not complete JSON .maximum recursion"),
         ('[{"a": "\\ud800"}]', "half of a surrogate pair, which is not text, in entry 1"),
         ('[{"": 1}]', "a key is blank|no name"),
     ],
 )
-def test_a_broken_array_is_refused_with_the_entry(tmp_path: Path, content: str, words: str) -> None:
+def test_a_broken_array_is_refused_with_the_entry(tmp_path, content, words):
     (tmp_path / "a.json").write_text(content)
     with pytest.raises((FileError, InputError), match=words):
         scan(tmp_path / "a.json")
 
 
-def test_an_array_beyond_memory_is_refused_with_the_way_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_array_beyond_memory_is_refused_with_the_way_out(tmp_path, monkeypatch):
     monkeypatch.setenv("TALLYSTICK_MEMORY", "10KB")
     (tmp_path / "a.json").write_text('[{"a": "' + "x" * 5000 + '"}]')
     with pytest.raises(InputError, match=r"one JSON array, needs about .* one object per line"):
         scan(tmp_path / "a.json")
 
 
-def test_types_that_mix_are_refused_by_the_entry(tmp_path: Path) -> None:
+def test_types_that_mix_are_refused_by_the_entry(tmp_path):
     (tmp_path / "a.json").write_text('[{"a": 1}, {"a": "1"}]')
     with pytest.raises(InputError, match=r"mixes integer at entry 1 of .* and text at entry 2 of"):
         Tally.of(scan(tmp_path / "a.json"))

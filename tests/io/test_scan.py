@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import duckdb
 import pytest
 
@@ -10,7 +8,7 @@ from tallystick.table import Door, read, scan
 from tallystick.table.tables import Place
 
 
-def test_a_relation_of_any_connection_can_be_scanned() -> None:
+def test_a_relation_of_any_connection_can_be_scanned():
     relation = duckdb.connect().sql("select * from (values (1, 'x'), (2, 'y')) t(a, b)")
     table = scan(relation)
     assert table.columns == ("a", "b")
@@ -19,12 +17,12 @@ def test_a_relation_of_any_connection_can_be_scanned() -> None:
     assert table.row_of("b", "z") is None
 
 
-def test_other_objects_are_refused() -> None:
+def test_other_objects_are_refused():
     with pytest.raises(InputError, match=r"data must be a mapping .* or a path, got a object"):
         scan(object())
 
 
-def test_csv_files_of_a_glob_are_matched_by_name_and_counted_by_file(tmp_path: Path) -> None:
+def test_csv_files_of_a_glob_are_matched_by_name_and_counted_by_file(tmp_path):
     (tmp_path / "1.csv").write_text("a,b\n1,2\n")
     (tmp_path / "2.csv").write_text("b,a\n4,3\n")
     with scan(str(tmp_path / "*.csv")) as table:
@@ -34,7 +32,7 @@ def test_csv_files_of_a_glob_are_matched_by_name_and_counted_by_file(tmp_path: P
         assert len(table.files) == 2
 
 
-def test_lines_are_counted_within_each_file(tmp_path: Path) -> None:
+def test_lines_are_counted_within_each_file(tmp_path):
     (tmp_path / "1.csv").write_text('a,b\n"1",2\n"3",2\n')
     (tmp_path / "2.csv").write_text('a,b\n"5",6\n')
     (tmp_path / "3.csv").write_text('a,b\n"x\ny",6\n7,8\n')
@@ -43,7 +41,7 @@ def test_lines_are_counted_within_each_file(tmp_path: Path) -> None:
         assert table.row_of("a", "7") == Place(2, str(tmp_path / "3.csv"), None)
 
 
-def test_a_missing_column_is_refused_with_the_nearest_name(tmp_path: Path) -> None:
+def test_a_missing_column_is_refused_with_the_nearest_name(tmp_path):
     (tmp_path / "1.csv").write_text("item,truth\n1,2\n")
     with pytest.raises(
         InputError,
@@ -66,14 +64,14 @@ def test_a_missing_column_is_refused_with_the_nearest_name(tmp_path: Path) -> No
         ("bound/chemprot.parquet", 3214, 34),
     ],
 )
-def test_real_files_are_read_whole(shared_data: Path, name: str, rows: int, columns: int) -> None:
+def test_real_files_are_read_whole(shared_data, name, rows, columns):
     with scan(shared_data / name) as table:
         assert len(table.columns) == columns
         assert table.query("select count(*) from rows") == [(rows,)]
         assert table.shape == "wide"
 
 
-def test_real_votes_are_labels_as_written(shared_data: Path) -> None:
+def test_real_votes_are_labels_as_written(shared_data):
     path, door = shared_data / "judge" / "dog.csv.gz", Door(verb="judge", want="judges")
     with read(path, door, truth="truth", judges=("w*",)) as data:
         assert data.roles.item == "item"
@@ -82,7 +80,7 @@ def test_real_votes_are_labels_as_written(shared_data: Path) -> None:
         assert set().union(*labels.values()) == {"0", "1", "2", "3", None}
 
 
-def test_real_weak_labels_have_their_abstentions_missing(shared_data: Path) -> None:
+def test_real_weak_labels_have_their_abstentions_missing(shared_data):
     path = shared_data / "bound" / "youtube.parquet"
     with read(path, Door(want="weak"), weak=["lf_*"], truth="y", missing=["-1"]) as data:
         labels = data.tally("weak").labels
@@ -90,19 +88,19 @@ def test_real_weak_labels_have_their_abstentions_missing(shared_data: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["bound/youtube_minilm.npz", "dynamic/cifar10_60k_jpeg.npz"])
-def test_real_archives_are_refused_by_name(shared_data: Path, name: str) -> None:
+def test_real_archives_are_refused_by_name(shared_data, name):
     with pytest.raises(FileError, match="is a zip file"):
         scan(shared_data / name)
 
 
-def test_a_real_file_without_a_header_is_refused(shared_data: Path) -> None:
+def test_a_real_file_without_a_header_is_refused(shared_data):
     with pytest.raises(
         InputError, match="if the first line is data, put a line with column names above it"
     ):
         scan(shared_data / "judge" / "agaricus-lepiota.data.gz")
 
 
-def test_files_of_two_formats_are_refused_by_both_names(tmp_path: Path) -> None:
+def test_files_of_two_formats_are_refused_by_both_names(tmp_path):
     (tmp_path / "a.csv").write_text("x\n1\n", encoding="utf-8")
     (tmp_path / "b.ndjson").write_text('{"x": 1}\n', encoding="utf-8")
     with pytest.raises(InputError, match=r"a\.csv is delimited and .*b\.ndjson is json: read"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import duckdb
 import pyarrow as pa
@@ -27,12 +26,12 @@ from tallystick.table import tables as table_module
         ([], False),
     ],
 )
-def test_repeated_values_are_found_in_any_order(values: list[object], repeats: bool) -> None:
+def test_repeated_values_are_found_in_any_order(values, repeats):
     table = scan(pa.table({"id": pa.array(values, pa.string() if "a" in values else pa.int64())}))
     assert table.repeats("id") is repeats
 
 
-def test_values_of_two_columns_repeat_only_together() -> None:
+def test_values_of_two_columns_repeat_only_together():
     table = scan(pa.table({"a": [1, 1, 2, 2], "b": ["x", "y", "x", "y"], "c": [1, 1, 1, 1]}))
     assert table.repeats("a")
     assert not table.repeats("a", "b")
@@ -40,7 +39,7 @@ def test_values_of_two_columns_repeat_only_together() -> None:
 
 
 @pytest.mark.parametrize("again", [False, True])
-def test_a_repeat_that_comes_late_is_found(monkeypatch: pytest.MonkeyPatch, again: bool) -> None:
+def test_a_repeat_that_comes_late_is_found(monkeypatch, again):
     monkeypatch.setattr(table_module, "_BATCH", 50)
     values = [f"v{k:03}" for k in range(400)]
     if again:
@@ -54,21 +53,21 @@ def test_a_repeat_that_comes_late_is_found(monkeypatch: pytest.MonkeyPatch, agai
     assert scan(pa.table({"id": values[::-1]})).repeats("id") is again
 
 
-def test_shared_digests_are_not_taken_for_repeats(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shared_digests_are_not_taken_for_repeats(monkeypatch):
     """With a digest of one value for all, every row has to be compared."""
     monkeypatch.setattr(table_module, "_BATCH", 50)
     values = [f"v{k}" for k in range(400)]
     table = scan(pa.table({"id": values}))
     derive = type(table).derive
 
-    def same(self: object, sql: str) -> object:
+    def same(self, sql):
         return derive(self, sql.replace('hash("id")', "0::ubigint"))  # type: ignore[arg-type]
 
     monkeypatch.setattr(type(table), "derive", same)
     assert not table.repeats("id")
 
 
-def test_a_query_gives_what_its_derived_relation_gives(tmp_path: Path) -> None:
+def test_a_query_gives_what_its_derived_relation_gives(tmp_path):
     (tmp_path / "t.csv").write_text("id,a\n1,x\n2,y\n3,x\n")
     sql = "select a, count(*) from rows group by a order by a"
     for source in (str(tmp_path / "t.csv"), pa.table({"id": [1, 2, 3], "a": ["x", "y", "x"]})):
@@ -84,7 +83,7 @@ def test_a_query_gives_what_its_derived_relation_gives(tmp_path: Path) -> None:
             assert held.query("select count(*) from rows") == [(3,)]
 
 
-def test_a_relation_of_the_callers_connection_is_read_there_each_time() -> None:
+def test_a_relation_of_the_callers_connection_is_read_there_each_time():
     connection = duckdb.connect()
     connection.execute("create table mine as select 1 as id, 'x' as a")
     held = scan(connection.table("mine"))

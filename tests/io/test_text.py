@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import gzip
-from pathlib import Path
 
 import pytest
 
@@ -12,19 +11,19 @@ from tallystick.table.sources import CHUNK, File
 from tallystick.table.texts import checked
 
 
-def _check(path: Path, content: bytes) -> tuple[bytes, bool, int]:
+def _check(path, content):
     path.write_bytes(content)
     with checked(File(path, path.name)) as text:
         return text.path.read_bytes(), text.quoted, text.lines
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
-def test_plain_text_comes_through(tmp_path: Path, pack: object) -> None:
+def test_plain_text_comes_through(tmp_path, pack):
     content = 'a,b\n"é",2\n'.encode()
     assert _check(tmp_path / "a.csv", pack(content)) == (content, True, 2)
 
 
-def test_a_bad_byte_is_named_with_its_line_and_offset(tmp_path: Path) -> None:
+def test_a_bad_byte_is_named_with_its_line_and_offset(tmp_path):
     with pytest.raises(
         FileError,
         match=r"a\.csv, line 3: byte 0xe9 at offset 8 is not UTF-8; save the file as UTF-8",
@@ -51,7 +50,7 @@ def test_text_whose_letters_stand_together_is_not_taken_for_latin_1(tmp_path, te
         _check(tmp_path / "a.csv", text.encode(encoding))
 
 
-def test_a_bad_byte_far_into_the_file_is_placed_exactly(tmp_path: Path) -> None:
+def test_a_bad_byte_far_into_the_file_is_placed_exactly(tmp_path):
     line = b"12345678,abcdef\n"
     content = line * (CHUNK // 8) + b"\xc3"
     with pytest.raises(
@@ -60,41 +59,37 @@ def test_a_bad_byte_far_into_the_file_is_placed_exactly(tmp_path: Path) -> None:
         _check(tmp_path / "a.csv", content)
 
 
-def test_a_character_cut_by_the_chunk_is_no_fault(tmp_path: Path) -> None:
+def test_a_character_cut_by_the_chunk_is_no_fault(tmp_path):
     content = b"a" * (CHUNK - 1) + "é\n".encode()
     assert _check(tmp_path / "a.csv", content)[0] == content
 
 
-def test_a_nul_byte_is_named_with_its_place(tmp_path: Path) -> None:
+def test_a_nul_byte_is_named_with_its_place(tmp_path):
     with pytest.raises(FileError, match=r"line 2: a NUL byte at offset 6"):
         _check(tmp_path / "a.csv", b"a,b\n1,\0\n")
 
 
-def test_a_truncated_gzip_says_after_which_line_it_breaks_off(tmp_path: Path) -> None:
+def test_a_truncated_gzip_says_after_which_line_it_breaks_off(tmp_path):
     packed = gzip.compress(b"".join(b"%d,x\n" % i for i in range(200_000)))
-    with pytest.raises(
-        FileError, match=r"truncated \.gz file: it breaks off after line [\d,]{6,}; copy it again"
-    ):
+    with pytest.raises(FileError, match=r"truncated or damaged \.gz file near line [\d,]{6,}"):
         _check(tmp_path / "a.csv.gz", packed[: len(packed) // 2])
 
 
-def test_a_gzip_with_a_flipped_byte_is_refused(tmp_path: Path) -> None:
+def test_a_gzip_with_a_flipped_byte_is_refused(tmp_path):
     packed = bytearray(gzip.compress(b"".join(b"%d,x\n" % i for i in range(1000))))
     packed[-6] ^= 0xFF  # the checksum
     with pytest.raises(FileError, match=r"damaged \.gz"):
         _check(tmp_path / "a.csv.gz", bytes(packed))
 
 
-def test_a_gzip_of_several_members_is_read_whole(tmp_path: Path) -> None:
+def test_a_gzip_of_several_members_is_read_whole(tmp_path):
     assert (
         _check(tmp_path / "a.csv.gz", gzip.compress(b"a\n1\n") + gzip.compress(b"2\n"))[0]
         == b"a\n1\n2\n"
     )
 
 
-def test_one_endless_line_is_refused_before_it_fills_the_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_endless_line_is_refused_before_it_fills_the_memory(tmp_path, monkeypatch):
     monkeypatch.setattr(text_module, "MAX_LINE", 1 << 20)
     with pytest.raises(FileError, match="line 2 is longer than 1 MB"):
         _check(tmp_path / "a.csv", b"a\n" + b"x" * (3 << 20))

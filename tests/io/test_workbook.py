@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from datetime import date
-from pathlib import Path
-from typing import Any
 
 import openpyxl
 import pytest
@@ -13,7 +11,7 @@ from tallystick.errors import FileError
 from tallystick.table import scan
 
 
-def workbook(path: Path, **sheets: list[list[Any]]) -> Path:
+def workbook(path, **sheets):
     book = openpyxl.Workbook()
     book.remove(book.active)
     for name, rows in sheets.items():
@@ -24,7 +22,7 @@ def workbook(path: Path, **sheets: list[list[Any]]) -> Path:
     return path
 
 
-def test_cells_are_read_as_people_see_them(tmp_path: Path) -> None:
+def test_cells_are_read_as_people_see_them(tmp_path):
     rows = [
         ["id", "gpt", "score", "day"],
         [1, "yes", 0.5, date(2026, 1, 2)],
@@ -39,20 +37,20 @@ def test_cells_are_read_as_people_see_them(tmp_path: Path) -> None:
         ]
 
 
-def test_several_filled_sheets_are_refused_by_name(tmp_path: Path) -> None:
+def test_several_filled_sheets_are_refused_by_name(tmp_path):
     path = workbook(tmp_path / "two.xlsx", a=[["x"], [1]], b=[["x"], [2]])
     with pytest.raises(FileError, match=r"two.xlsx must have one sheet.*has a, b"):
         scan(path)
 
 
-def test_a_damaged_workbook_is_refused(tmp_path: Path) -> None:
+def test_a_damaged_workbook_is_refused(tmp_path):
     path = workbook(tmp_path / "bad.xlsx", a=[["x"], [1]])
     path.write_bytes(path.read_bytes()[:-400])
     with pytest.raises(FileError, match=r"bad\.xlsx"):
         scan(path)
 
 
-def test_a_title_above_the_header_is_refused_with_its_row(tmp_path: Path) -> None:
+def test_a_title_above_the_header_is_refused_with_its_row(tmp_path):
     rows = [["Run of 3 May"], [None], ["id", "gpt", "claude"], [1, "yes", "no"], [2, "no", "no"]]
     with pytest.raises(FileError, match="seems to be in row 3, below a title"):
         scan(workbook(tmp_path / "titled.xlsx", votes=rows))
@@ -65,16 +63,14 @@ def test_a_title_above_the_header_is_refused_with_its_row(tmp_path: Path) -> Non
     "above",
     [[["Evaluation", "May 2024"]], [["Notes"]] * 25, [["", "judges", ""]]],
 )
-def test_a_title_of_several_cells_or_lines_is_refused_too(
-    tmp_path: Path, above: list[list[str]]
-) -> None:
+def test_a_title_of_several_cells_or_lines_is_refused_too(tmp_path, above):
     votes = [[f"q{i}", "yes", "no", "yes" if i % 3 else "no"] for i in range(12)]
     rows = [*above, ["id", "gpt", "claude", "gold"], *votes]
     with pytest.raises(FileError, match=f"seems to be in row {len(above) + 1}, below a title"):
         scan(workbook(tmp_path / "titled.xlsx", votes=rows))
 
 
-def test_a_header_without_the_name_of_the_first_column_is_a_header(tmp_path: Path) -> None:
+def test_a_header_without_the_name_of_the_first_column_is_a_header(tmp_path):
     votes = [[f"q{i}", "yes", "no", "yes" if i % 3 else "no"] for i in range(12)]
     path = workbook(tmp_path / "plain.xlsx", votes=[[None, "gpt", "claude", "gold"], *votes])
     with scan(path) as table:

@@ -72,13 +72,6 @@ def test_grades_on_different_items_count_only_where_they_are(tmp_path):
     }
 
 
-def test_many_grades_without_one_common_item_are_still_too_few_for_a_pair(tmp_path):
-    table = write(tmp_path / "t.csv", lambda system, item: item // 40 == "abcd".index(system))
-    said, needed = answer(table)
-    assert said.endswith("for every system (60 outputs without a grade yet).")
-    assert needed["count"] == 60
-
-
 def test_grading_what_was_advised_leaves_nothing_of_it_to_advise(tmp_path):
     before = write(tmp_path / "before.csv", lambda system, item: item < 5 + "abcd".index(system))
     said, needed = answer(before)
@@ -99,13 +92,6 @@ def test_a_table_of_eight_items_is_asked_for_eight(tmp_path, graded, outputs):
         f"Next: grade 8 random questions for every system ({outputs} outputs without a grade yet)."
     )
     assert needed["count"] == outputs
-
-
-def test_a_system_without_grades_costs_its_share_and_no_more(tmp_path):
-    table = write(tmp_path / "t.csv", lambda system, item: system == "a" and item < 30)
-    said, needed = answer(table)
-    assert said.endswith("for every system (60 outputs without a grade yet).")
-    assert needed["count"] == 60
 
 
 def test_a_tally_knows_no_items_and_is_asked_for_outputs(tmp_path):

@@ -246,18 +246,6 @@ def _of_people(work, *people):
     ]
 
 
-def test_two_annotators_of_a_tool_are_the_two_readers(start, tmp_path):
-    path = tmp_path / "export.json"
-    with start("prevalence", readers=2) as work:
-        work.next(4)
-        people = ({"id": 7, "email": "ann@x.org"}, "pass"), (8, "fail")
-        path.write_text(json.dumps(_of_people(work, *people)))
-        assert _added(path, work, reader="1") == 8
-        assert work.session.answers[0, "1"].label == "pass"
-        assert work.session.answers[0, "2"].label == "fail"
-        assert _added(path, work, reader="1") == 0
-
-
 def test_more_annotators_than_readers_are_refused_by_name(start, tmp_path):
     path = tmp_path / "export.json"
     with start("prevalence") as work:

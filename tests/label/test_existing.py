@@ -95,7 +95,7 @@ def test_items_that_were_graded_at_random_are_the_first_draws_of_a_contest(tmp_p
     with _begun(tmp_path / "s.label", table, goal, "random") as work:
         assert work.standing().read.n == 30
         notes = work.result().notes
-        assert "count as the first draws; of these 30 items are labelled throughout" in notes[0]
+        assert ": 30 items are the first draws" in notes[0]
         drawn = {ask.row for ask in work.session.asks}
         assert not {ask.row for ask in work.next(20)} & drawn
         for ask in work.session.open_asks("1"):
@@ -130,7 +130,7 @@ def test_labels_that_cannot_be_a_random_draw_are_not_taken_for_one(tmp_path):
     with _begun(tmp_path / "s.label", table, "mean", "random") as work:
         assert work.session.head.origin == "unknown"
         assert len(work.session.apart) == 61
-        assert "were not drawn at random: the consensus says" in (work.result().notes[0])
+        assert "on rows where the consensus says 0" in (work.result().notes[0])
 
 
 def test_labels_apart_count_for_which_of_two_models_is_better(tmp_path):
@@ -176,18 +176,3 @@ def test_random_labels_of_a_contest_in_which_a_model_leaves_early_are_one_batch(
             for ask in work.next(10):
                 work.answer(ask.number, int(truth[ask.row]), reader="1")
         assert work.standing().read.n == len(work.session.batches[0].units) + 20
-
-
-def test_labels_that_pandas_wrote_as_decimals_are_the_classes(tmp_path, truth):
-    _, votes = draw()
-    table = {name: [str(v) for v in vote] for name, vote in zip(JUDGES, votes, strict=True)}
-    known = [f"{t}.0" if i < 45 else "" for i, t in enumerate(truth)]
-    with begin(
-        tmp_path / "s.label",
-        {**table, "gold": known},
-        question="judge",
-        reading={"judges": JUDGES, "truth": "gold"},
-        settings=SessionSettings(origin="random"),
-    ) as work:
-        assert work.standing().read.n == 45
-        assert work.label_of("1.0") == work.label_of("1")

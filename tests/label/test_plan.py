@@ -11,15 +11,6 @@ from tallystick.verbs.label.plan import plan
 from tests.label.conftest import JUDGES, fill
 
 
-def test_judges_stand_in_for_the_person_and_give_a_range(table):
-    with read(str(table), judges=JUDGES) as data:
-        found = plan(data, ("judge", "prevalence"))
-    assert [one.question for one in found.plans] == ["judge", "prevalence"]
-    for one in found.plans:
-        assert one.low <= one.labels <= one.high
-    found.to_dict()
-
-
 def test_the_forecast_is_near_what_a_session_needs(table, start, truth):
     with read(str(table), judges=JUDGES) as data:
         [one] = plan(data, ("prevalence",)).plans
@@ -27,13 +18,6 @@ def test_the_forecast_is_near_what_a_session_needs(table, start, truth):
         fill(work, truth)
         needed = work.result().asked
     assert one.low <= needed <= one.high
-
-
-def test_one_judge_cannot_tell_yet(table):
-    with read(str(table), judges=("gpt",)) as data:
-        found = plan(data, ("prevalence",))
-    assert isinstance(found.plans[0].labels, Unknown)
-    assert "cannot tell yet" in found.verdict
 
 
 def test_models_do_not_stand_in_for_the_truth(table):

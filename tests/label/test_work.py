@@ -60,22 +60,6 @@ def test_only_a_prefix_of_the_draws_is_read(start, truth):
         assert work.standing().read.n == 10
 
 
-def test_a_skip_widens_the_interval_both_ways(start, truth):
-    widths = []
-    for name, skipped in (("a.label", 0), ("b.label", 6)):
-        with start("prevalence", name=name) as work:
-            for k, ask in enumerate(work.next(40)):
-                label = None if k < skipped else WORDS[truth[ask.row]]
-                work.answer(ask.number, label, reader="1")
-            result = work.result()
-            widths.append((result.interval, result.anytime_interval, result.skipped))
-    assert widths[1][2] == 6
-    assert widths[1][0].low < widths[0][0].low
-    assert widths[1][0].high > widths[0][0].low
-    assert widths[1][0].width > widths[0][0].width
-    assert widths[1][1].width >= widths[0][1].width
-
-
 def test_undo_takes_back_the_latest_answer_only(start, truth):
     with start("prevalence") as work:
         first, second = work.next(2)
@@ -288,19 +272,6 @@ def test_two_readers_and_a_third_for_disagreements(start, truth):
         after = work.result()
         assert after.readers.unresolved == 0
         assert before.readers.error == pytest.approx((1 - np.sqrt(1 - 2 * 0.2)) / 2)
-
-
-def test_a_session_is_truth_for_judge_and_says_how_it_was_drawn(start, truth, table, tmp_path):
-    with start("judge") as work:
-        fill(work, truth, limit=60)
-    path = tmp_path / "s.label"
-    result = judge(str(table), judges=JUDGES, truth_file=str(path))
-    assert result.n_labels == 60
-    assert "drawn at random" in result.assumptions[0]
-    _, votes = draw()
-    for score, vote in zip(result.judges, votes, strict=True):
-        assert float((vote == truth).mean()) in score.interval
-    assert set(result.prevalence) == set(WORDS)
 
 
 def test_a_session_of_disagreements_grades_no_judge(start, truth, table, tmp_path):

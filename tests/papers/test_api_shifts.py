@@ -37,7 +37,6 @@ from tallystick.papers.api_shifts import (
     uniform_loss,
 )
 from tallystick.sampling import (
-    Equal,
     Masa,
     Plan,
     Proportional,
@@ -203,10 +202,7 @@ def test_each_baseline_has_its_loss():
 
 def test_the_policies_of_the_product_reach_the_allocations_of_the_baselines():
     strata = Strata(np.repeat([0, 1, 2], [60, 30, 10]))
-    for policy, allocation in (
-        (Proportional(), proportional_allocation(strata.shares, calls=30)),
-        (Equal(), equal_allocation(strata.shares, calls=30)),
-    ):
+    for policy, allocation in ((Proportional(), proportional_allocation(strata.shares, calls=30)),):
         plan = Plan(strata=strata, policy=policy, budget=30, n_outcomes=1)
         asked = replay(plan, np.zeros(100, int), runs=1, rng=0).observed().asked[0]
         assert asked.tolist() == allocation.tolist()

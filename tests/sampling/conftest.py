@@ -9,7 +9,6 @@ import pytest
 from hypothesis import strategies as st
 
 from tallystick.sampling import (
-    Equal,
     Flips,
     Masa,
     Plan,
@@ -54,7 +53,6 @@ def _scenarios(draw: st.DrawFn) -> tuple[Plan, Answers]:
             [
                 Uniform(),
                 Proportional(),
-                Equal(minimum=0),
                 Proportional(minimum=0),
                 Masa(exploration=0.3),
                 Masa(minimum=1),

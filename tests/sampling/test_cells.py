@@ -51,12 +51,3 @@ def test_a_lone_leftover_joins_a_cell_that_can_show_its_spread() -> None:
     true = np.zeros(31, int)
     old = np.repeat([0, 1, 2], [20, 10, 1])
     assert history_cells(true, old, calls=20).sizes.tolist() == [20, 11]
-
-
-def test_strata_never_need_more_than_the_budget() -> None:
-    # Six labels, each with few right items and a wrong side that is just worth a cell and a
-    # leftover.
-    true = np.repeat(np.arange(6), 14)
-    old = np.concatenate([[t] * 2 + [(t + 1) % 6] * 10 + [(t + 2) % 6] * 2 for t in range(6)])
-    assert len(history_cells(true, old, calls=200)) == 18
-    assert 2 * len(history_cells(true, old, calls=30)) <= 30

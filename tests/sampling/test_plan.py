@@ -26,16 +26,6 @@ def test_a_budget_too_small_for_the_minimum_is_refused_with_a_way_out() -> None:
     Plan(**BASIC | {"budget": 3, "policy": Masa(minimum=1)})
 
 
-def test_the_minimum_of_a_tiny_stratum_is_its_size() -> None:
-    plan = Plan(**BASIC | {"strata": Strata([0, 0, 0, 0, 1])})
-    assert plan.floors.tolist() == [2, 1]
-
-
-def test_without_replacement_nobody_asks_more_than_there_is() -> None:
-    assert Plan(**BASIC | {"budget": 99}).calls == 5
-    assert Plan(**BASIC | {"budget": 99, "replacement": True}).calls == 99
-
-
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [

@@ -14,7 +14,7 @@ from tallystick.sampling import Plan, Proportional, Sampler, Strata
 Finish = Callable[[Sampler, list[Any]], Sampler]
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(st.data(), st.integers(0, 99))
 def test_every_run_of_a_replay_is_the_run_of_a_sampler(
     scenarios: Any, finish: Finish, data: st.DataObject, seed: int

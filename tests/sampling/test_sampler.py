@@ -16,7 +16,6 @@ from tallystick.sampling import (
     Plan,
     Sampler,
     Strata,
-    Uniform,
 )
 
 Finish = Callable[[Sampler, list[Any]], Sampler]
@@ -73,21 +72,6 @@ def test_neither_order_nor_timing_of_answers_changes_a_run(
     assert np.array_equal(observed(ragged, blind=True).new, observed(straight, blind=True).new)
 
 
-def test_the_choice_uses_exactly_the_answers_that_are_due() -> None:
-    # Two strata; in the second, every answer differs. Whatever arrives early must not be used
-    # early.
-    plan = plan_of(strata=Strata(np.repeat([0, 1], 30)), in_flight=6)
-    eager, lazy = Sampler(plan, rng=3), Sampler(plan, rng=3)
-    answers = [0] * 30 + [0, 1, 2] * 10
-    while not lazy.done:
-        for item in lazy.ask():
-            lazy.tell({item: answers[item]})
-    while not eager.done:
-        (item,) = eager.ask(1)
-        eager.tell({item: answers[item]})
-    assert eager.items == lazy.items
-
-
 def test_asking_with_the_limit_in_flight_is_refused_rather_than_answered_by_nothing() -> None:
     sampler = Sampler(plan_of(), rng=1)
     batch = sampler.ask()
@@ -113,17 +97,6 @@ def test_only_items_in_flight_can_be_answered_once_with_a_code() -> None:
         sampler.tell({item: 2})
 
 
-def test_blind_counts_are_kept_apart(finish: Finish) -> None:
-    strata = Strata(np.repeat([0, 1], [300, 100]))
-    plan = plan_of(strata=strata, policy=Flips(), budget=80, baseline=[0] * 400)
-    answers = [0] * 300 + [0, 1] * 50
-    sampler = finish(Sampler(plan, rng=2), answers)
-    blind, all_of_it = observed(sampler, blind=True), observed(sampler)
-    assert blind.asked.tolist() == [42, 14]  # seven tenths of 80, proportional
-    assert all_of_it.asked.sum() == 80
-    assert all_of_it.asked[1] - 12 > all_of_it.asked[0] - 36  # the rest went where answers change
-
-
 def test_blind_tells_of_each_question_whether_its_choice_looked_at_answers(finish: Finish) -> None:
     strata = Strata(np.repeat([0, 1], [300, 100]))
     plan = plan_of(strata=strata, policy=Flips(), budget=80, baseline=[0] * 400)
@@ -135,11 +108,6 @@ def test_blind_tells_of_each_question_whether_its_choice_looked_at_answers(finis
     assert quiet.items[48:] != loud.items[48:]
     counted = np.bincount(strata.of[np.array(loud.items)[loud.blind]])
     assert counted.tolist() == observed(loud, blind=True).asked.tolist()
-
-
-def test_everything_uniform_is_blind(finish: Finish) -> None:
-    sampler = finish(Sampler(plan_of(policy=Uniform()), rng=1), [0] * 60)
-    assert observed(sampler, blind=True).asked.sum() == 40
 
 
 def test_a_seed_names_the_run_and_a_generator_draws_one(finish: Finish) -> None:

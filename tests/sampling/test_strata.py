@@ -33,11 +33,6 @@ def test_merging_stays_in_the_family_where_it_can() -> None:
     assert merged.families.tolist() == [0, 1, 0]
 
 
-def test_large_strata_are_left_alone() -> None:
-    strata = Strata([0, 0, 1, 1])
-    assert merge_small(strata, least=2) is strata
-
-
 @pytest.mark.parametrize(
     ("of", "family", "complaint"),
     [

@@ -14,21 +14,6 @@ def test_the_bias_is_judges_minus_score_with_the_same_doubt():
         assert row.bias_interval.width == pytest.approx(row.interval.width)
 
 
-def test_a_slice_without_labels_claims_nothing():
-    table = drawn(items=200, graded=80)
-    table["half"] = [i % 2 for i in range(200) for _ in "abc"]
-    table["human"] = [v if h else None for v, h in zip(table["human"], table["half"], strict=True)]
-    first = evaluate(table, by="half", **ROLES).slices[0].answer
-    assert first.n_labels == 0
-    assert first.decision == "undecided"
-
-
-def test_ranks_follow_the_settled_pairs():
-    result = evaluate(drawn(items=300, graded=100), **ROLES)
-    assert [row.rank_interval for row in result.systems] == [(1, 1), (2, 2), (3, 3)]
-    assert result.tiers == (("b",), ("c",), ("a",))
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -47,16 +32,6 @@ def test_preferences_need_rows():
     tally = Tally.of({"a": ["x"], "b": ["y"], "gpt": ["a"]}, columns=["a", "b", "gpt"])
     with pytest.raises(InputError, match="read from the rows"):
         evaluate(tally, systems=("a", "b"), judges="gpt")
-
-
-def test_figures_and_tables_can_be_drawn():
-    result = evaluate(drawn(), **ROLES)
-    scores, pairs = result.figures()
-    assert scores.columns["system"] == ["b", "c", "a"]
-    assert pairs.roles["mark"] == "judges alone"
-    assert len(result.to_frame()) == 3
-    assert "judges" in result.to_markdown()
-    assert result.opening.answer in result.verdict
 
 
 def test_an_unknown_pair_or_system_is_refused_by_name():

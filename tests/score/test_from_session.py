@@ -61,18 +61,6 @@ def test_systems_share_their_items_and_a_known_one_is_not_drawn_any_more(tmp_pat
     assert found.stop == "precision"
 
 
-def test_a_difference_session_gives_a_paired_interval(tmp_path):
-    rows, truth, _ = outputs()
-    table, path, found = session(tmp_path, rows, truth, goal="difference")
-    result = score(str(table), truth_file=str(path), **ROLES)
-    [pair] = result.pairs
-    assert pair.a == found.winner == "a"
-    lead = truth[::2].mean() - truth[1::2].mean()
-    assert lead in pair.interval
-    gap = {row.name: row.score for row in result.systems}
-    assert pair.difference == pytest.approx(gap["a"] - gap["b"])
-
-
 def test_a_skip_counts_both_ways(tmp_path):
     rows, truth, _ = outputs(100, quality={"a": 0.8})
     widths = []

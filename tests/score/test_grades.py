@@ -36,7 +36,7 @@ def test_words_and_numbers_are_shares_of_their_scale(cells, scale, human, expect
 @pytest.mark.parametrize(
     ("cells", "scale", "human", "words"),
     [
-        (["pass", "fail", "passs"], None, True, r"column human: 'passs' .*Did you mean pass\?"),
+        (["pass", "fail", "passs"], None, True, r"column human: 'passs' .*add --missing passs"),
         ([1, 3, 5], None, False, r"--scale LO,HI.*from 1 to 5"),
         ([0.25, 1.0], None, False, "neither pass/fail nor 0/1"),
         ([1, 7], (1, 5), True, r"row 217.*column human: 7 is outside the scale 1 to 5"),

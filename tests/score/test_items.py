@@ -7,9 +7,9 @@ from tallystick.errors import InputError
 from tallystick.table import read
 from tallystick.verbs.score import evaluate
 from tallystick.verbs.score.answer import CAPABILITY, answer
-from tallystick.verbs.score.judges import expected_grade, item_columns
+from tallystick.verbs.score.judges import item_columns
 from tallystick.verbs.score.question import ScoreQuestion
-from tests.score.tables import ROLES, drawn, outputs_of
+from tests.score.tables import ROLES, drawn
 
 
 def columns_of(table, **more):
@@ -62,24 +62,6 @@ def test_below_twenty_grades_the_judges_view_is_called_support():
     assert "probability" not in found
 
 
-def test_the_consensus_stays_without_labels():
-    outputs = outputs_of([1, 0, 1], [float("nan")] * 3)
-    assert expected_grade(outputs).tolist() == [1.0, 0.0, 1.0]
-
-
-def test_numbers_have_an_expected_grade():
-    table = {
-        "item": list(range(60)),
-        "gpt": [1 + i % 5 for i in range(60)],
-        "human": [1 + i % 5 if i < 30 else None for i in range(60)],
-    }
-    roles = {"judges": "gpt", "truth": "human", "item": "item"}
-    with read(table, CAPABILITY.door, **roles) as data:
-        found = item_columns(answer(data, ScoreQuestion(scale=(1, 5))), data)
-    assert found["consensus"][:5] == [1.0, 2.0, 3.0, 4.0, 5.0]
-    assert "expected" in found
-
-
 def test_several_criteria_are_written_one_at_a_time():
     table = {**drawn(), "kind": ["safe"] * 600}
     result = evaluate(table, criterion="kind", **ROLES)
@@ -98,8 +80,3 @@ def test_grades_on_a_scale_come_back_on_that_scale():
     assert min(found["consensus"]) >= 1
     assert max(found["consensus"]) > 1.5
     assert all(1 <= value <= 5 for value in found["expected"])
-
-
-def test_the_order_of_grading_is_drawn_by_the_seed():
-    orders = [columns_of(drawn(), seed=seed)["label_next"] for seed in (0, 1, 1)]
-    assert orders[0] != orders[1] == orders[2]

@@ -11,19 +11,6 @@ from tallystick.verbs.score.answer import CAPABILITY
 from tests.score.tables import ROLES, drawn
 
 
-def split(table):
-    """Return which outputs the judges disagree on."""
-    votes = zip(table["x"], table["y"], table["z"], strict=True)
-    return [len(set(row)) > 1 for row in votes]
-
-
-def test_two_such_labels_may_be_chance_and_pass():
-    table = drawn(items=200, graded=200)
-    places = [i for i, apart in enumerate(split(table)) if apart][:2]
-    human = [value if i in places else None for i, value in enumerate(table["human"])]
-    assert evaluate({**table, "human": human}, **ROLES).n_labels == 2
-
-
 def test_all_means_all():
     with pytest.raises(InputError, match="480 of 600 have none"):
         evaluate(drawn(), label_draw="all", **ROLES)
@@ -36,32 +23,6 @@ def test_labels_of_unknown_origin_change_the_guarantee_and_warn():
     assert any("complaints" in text for text in result.warnings)
     body = result.to_dict()
     assert body["systems"][0]["interval_guarantee"].startswith("under")
-
-
-def test_a_draw_that_favours_judged_failures_is_noticed():
-    table = drawn(items=400, graded=400)
-    rng = np.random.default_rng(0)
-    human = [
-        value if rng.random() < (0.4 if x == "fail" else 0.05) else None
-        for value, x in zip(table["human"], table["x"], strict=True)
-    ]
-    result = evaluate({**table, "human": human}, **ROLES)
-    [warning] = [text for text in result.warnings if "drawn at random" in text]
-    assert "x says fail on" in warning
-    assert warning.endswith("Label rows that are drawn at random")
-
-
-def test_labels_on_one_system_only_are_said_and_not_taken_for_a_bad_draw():
-    table = drawn()
-    human = [
-        value if system == "b" else None
-        for value, system in zip(table["human"], table["system"], strict=True)
-    ]
-    result = evaluate({**table, "human": human}, **ROLES)
-    assert result.verdict.startswith("Only b has human grades")
-    assert any("does not carry over to" in text for text in result.warnings)
-    assert not any("drawn at random" in text for text in result.warnings)
-    assert result.decision == "undecided"
 
 
 def outputs_of(grades, known):

@@ -59,19 +59,6 @@ def begun(folder, rows, goal="mean", *, reading=ROLES, budget=None, **options):
     )
 
 
-def test_every_system_gets_its_mean(tmp_path):
-    rows, truth, _ = outputs()
-    with begun(tmp_path, rows) as work:
-        result = run(work, truth)
-    assert [one.name for one in result.measures] == ["a", "b"]
-    for one, system in zip(result.measures, "ab", strict=True):
-        share = truth[np.array(rows["system"]) == system].mean()
-        assert share in one.interval
-        assert share in one.anytime_interval
-    assert result.stop == "precision"
-    assert {ask.system for ask in work.session.asks} == {"a", "b"}
-
-
 def test_two_systems_are_compared_on_the_same_items(tmp_path):
     rows, truth, _ = outputs()
     with begun(tmp_path, rows, "difference") as work:

@@ -39,14 +39,6 @@ def test_the_answer_moves_to_the_target_mix():
     assert len(mixed.pairs) == 1
 
 
-def test_a_mix_like_the_table_is_close_to_no_mix():
-    plain = evaluate(table(), **ROLES)
-    same = evaluate(table(), by="topic", target_mix={"easy": 1, "hard": 1}, **ROLES)
-    for row in plain.systems:
-        assert same.system(row.name).score == pytest.approx(row.score, abs=0.03)
-        assert same.system(row.name).interval.width < 1.3 * row.interval.width
-
-
 def test_a_slice_without_grades_leaves_the_mix_unknown():
     held = table()
     held["human"] = [

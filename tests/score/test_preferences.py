@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from tallystick import score
 from tallystick.errors import InputError
 from tallystick.table import read
 from tallystick.table.panel_grades import read_preferences
@@ -63,16 +62,3 @@ def test_what_is_no_preference_is_refused_with_its_row(change, message):
 def test_the_same_order_twice_is_refused_with_both_rows():
     with pytest.raises(InputError, match=r"twice, at row 1 .* and row 2 "):
         read_rows([ROWS[0], ROWS[0]])
-
-
-def test_people_who_always_name_one_are_not_asked_what_a_tie_of_a_judge_means():
-    rng = np.random.default_rng(0)
-    human = rng.choice(["a", "b"], 240, p=[0.3, 0.7])
-    table = {
-        "item": np.arange(240),
-        "model_a": ["old"] * 240,
-        "model_b": ["new"] * 240,
-        "gpt": rng.choice(["a", "b", "tie"], 240),
-        "human": [one if place % 3 == 0 else None for place, one in enumerate(human)],
-    }
-    assert score(table).systems[0].n_labels == 80

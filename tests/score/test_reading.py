@@ -72,13 +72,6 @@ def test_a_label_on_an_unknown_output_is_refused(tmp_path, frame, item, system):
     assert "Check 'item' and 'system' in both files" in str(caught.value)
 
 
-def test_systems_and_items_are_found_by_their_names(table, expected):
-    found = evaluate(table, truth="human")
-    assert key(found) == expected
-    assert "3 systems (system)" in found.reading.line()
-    assert "(item)" in found.reading.line()
-
-
 def test_a_tally_gives_the_same_scores_and_no_pairs_with_the_reason(table, expected, tmp_path):
     tally = Tally.of(table, columns=["system", "x", "y", "z", "human"])
     tally.save(tmp_path / "outputs.tally")
@@ -143,12 +136,6 @@ def test_missing_grades_are_allowed(table):
     assert all(not isinstance(row.score, Unknown) for row in found.systems)
 
 
-def test_the_callers_tokens_are_no_grades(table):
-    tokens = {**table, "x": ["skipme", *table["x"][1:]]}
-    found = evaluate(tokens, missing="skipme", **ROLES)
-    assert found.system("a").n_outputs == 120
-
-
 def test_one_system_without_a_column_is_scored(table):
     part = {
         n: [v for v, s in zip(c, table["system"], strict=True) if s == "b"]
@@ -168,10 +155,3 @@ def test_a_probability_is_needed_for_every_graded_output(table):
     tally = Tally.of({**table, "p": [0.2] * 360}, columns=["system", "x", "y", "z", "human", "p"])
     with pytest.raises(InputError, match="holds counts"):
         evaluate(tally, system="system", judges=("x", "y", "z"), truth="human", probability="p")
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_a_spark_frame_gives_the_same_answer(spark, table, expected):
-    rows = list(zip(*table.values(), strict=True))
-    schema = ", ".join(f"{name} string" for name in table)
-    assert key(evaluate(spark.createDataFrame(rows, schema), **ROLES)) == expected

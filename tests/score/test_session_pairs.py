@@ -37,7 +37,7 @@ def labelled(folder, rows, truth, *, goal, most=None, **settings):
         return path, work.result()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("goal", ["difference", "best"])
 def test_two_systems_are_settled_by_both_verbs_or_by_none(tmp_path, goal, seed):
     rows, truth, _ = outputs(120, seed=seed, quality=CLOSE)
@@ -59,9 +59,8 @@ def test_two_systems_are_settled_by_both_verbs_or_by_none(tmp_path, goal, seed):
         assert result.contenders == (found.winner,)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_the_best_of_three_is_named_by_both_verbs(tmp_path, seed):
-    rows, truth, _ = outputs(250, seed=seed, quality=THREE)
+def test_the_best_of_three_is_named_by_both_verbs(tmp_path):
+    rows, truth, _ = outputs(250, seed=0, quality=THREE)
     path, found = labelled(tmp_path, rows, truth, goal="best")
     result = score(rows, truth_file=str(path), **ROLES)
     assert found.winner is not None

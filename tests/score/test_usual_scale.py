@@ -71,11 +71,6 @@ def test_the_answer_is_that_of_the_named_scale_also_by_slice() -> None:
     assert {**own.to_dict(), "notes": []} == {**named.to_dict(), "notes": []}
 
 
-def test_grades_without_a_usual_scale_are_asked_about() -> None:
-    with pytest.raises(InputError, match="--scale LO,HI"):
-        score(rated([2, 3, 4, 8, 5, 4]), system="system", judges=("gpt",), truth="human")
-
-
 def two_scales(n: int = 300) -> dict[str, list]:
     """People grade from 1 to 5, the judge from 1 to 10 and on average right."""
     rng = np.random.default_rng(3)
@@ -96,13 +91,6 @@ def test_people_and_judges_may_each_have_a_scale_of_their_own() -> None:
         # On one scale of 1 to 10 the judge would seem five grades too kind.
         assert abs(row.bias) < 0.4
         assert 1 < row.interval.low < row.judge_only < row.interval.high < 5
-
-
-def test_human_grades_that_stop_early_without_using_a_scale_are_asked_about() -> None:
-    table = rated([1, 4, 6, 8, 9, 10] * 2, [2, 3, 4, None, None, None] * 2)
-    assert seen(table) is None
-    with pytest.raises(InputError, match="--scale LO,HI"):
-        score(table, system="system", judges=("gpt",), truth="human", item="item")
 
 
 def test_judges_between_0_and_1_and_people_from_1_to_5_are_read_with_both_scales() -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from tallystick import judge
 from tallystick.serve.app import make_app, make_service
 from tallystick.serve.database import open_store
 from tallystick.serve.jobs import Config, Service
 from tallystick.table import Tally
+from tests.laws.test_one_answer import table
 from tests.serve.equal import QUERIES, differences, post
 from tests.serve.web import Clock, Loop, Web
 
@@ -102,3 +104,31 @@ def test_a_worker_that_dies_or_hangs_is_answered_503_and_then_right(
     answers = {site.get(url + "0.3").status_code for _ in range(2)}
     assert answers <= {200, 503}
     assert site.get(url + "0.3").status_code == 200
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_the_service_has_the_answer_of_every_verb(site: Web, seed: int) -> None:
+    held = table(seed)
+    names = [name for name in held if name not in ("id", "gold")]
+    site.put(f"/v1/streams/law{seed}", json={})
+    records = [
+        {
+            "item": item,
+            "votes": {name: held[name][at] for name in names if held[name][at] is not None},
+            "label": held["gold"][at] and {"value": held["gold"][at], "by": "ann"},
+        }
+        for at, item in enumerate(held["id"])
+    ]
+    for start in range(0, len(records), 100):
+        sent = site.post(RECORDS.format(f"law{seed}"), json=records[start : start + 100])
+        assert sent.status_code == 200, sent.text
+    own = judge(held, judges=names, truth="gold", population="these").to_dict()
+    url = f"/v1/streams/law{seed}/results/{{}}?population=these"
+    judged = site.get(url.format("judge")).json()["judges"]
+    bounded = site.get(url.format("bound") + "&prediction=gpt").json()["gold"][0]
+    rows = [(one["name"], one["accuracy"], one["interval"]) for one in judged]
+    known = {one["name"]: one for one in own["judges"]}
+    assert {name for name, _, _ in rows} == set(known)
+    for name, estimate, interval in [*rows, ("gpt", bounded["estimate"], bounded["interval"])]:
+        assert estimate == pytest.approx(known[name]["accuracy"], abs=1e-9)
+        assert interval == pytest.approx(known[name]["interval"], abs=1e-9)

@@ -56,7 +56,7 @@ def _answer(app: click.Group, arguments: Sequence[str] | None) -> None:
 
 
 def _ask(app: click.Group, error: AskError, arguments: list[str]) -> None:
-    """Put the question with the commands that answer it; at a terminal, offer to run the first."""
+    """Put the question with the commands that answer it."""
     if not error.calls:
         _leave(str(error), code=2)
     words = [
@@ -97,7 +97,7 @@ def _ending_in_order() -> Iterator[None]:
 
 
 def _ours(error: Exception) -> str:
-    """Say that this is a fault of ours, and where; the traceback comes on request."""
+    """Say that this is a fault of ours, and where."""
     if os.environ.get("TALLYSTICK_TRACEBACK"):
         traceback.print_exception(error)
     frames = traceback.extract_tb(error.__traceback__)
@@ -111,7 +111,7 @@ def _ours(error: Exception) -> str:
 
 
 def _run(app: click.Group, arguments: Sequence[str] | None) -> None:
-    """Run the command line and leave with its exit code; Ctrl-C inside a verb is 130."""
+    """Run the command line and leave with its exit code."""
     given = list(arguments) if arguments is not None else None
     try:
         code = app.main(args=given, prog_name="tallystick", standalone_mode=False)

@@ -123,9 +123,6 @@ app = click.version_option(
 )
 """The command line."""
 
-# Long work shows that it goes on, on a terminal and nowhere else. How long a count or a fit takes
-# is not known ahead, so there is no bar to fill; verbs that ask an API have one.
-
 
 @contextmanager
 def working(what: str) -> Iterator[None]:

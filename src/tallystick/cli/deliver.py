@@ -70,10 +70,7 @@ def deliver(
     capability: Capability[Any] | None = None,
     cases: Callable[..., Cases | None] | None = None,
 ) -> None:
-    """Write the files, then print the result and make sure that it arrived.
-
-    If a file cannot be written, the answer is printed before the error: it may have been paid for.
-    """
+    """Write the files, then print the result and make sure that it arrived."""
     to = delivery or Delivery()
     learnt = (capability.items if capability is not None else None) or _attached
     behind = cases or (None if capability is None else capability.cases)
@@ -115,15 +112,9 @@ def _markdown(result: Result) -> str:
     """Return the verdict, the main table and the gates, for the summary page of a build."""
     from tallystick.report.grid import grid, markdown
 
-    gates = [
-        {
-            "gate": gate.expression,
-            "outcome": gate.word,
-            "estimate": gate.estimate,
-            "interval": gate.interval,
-        }
-        for gate in result.gates
-    ]
+    names = ("gate", "outcome", "estimate", "interval")
+    told = [(one.expression, one.word, one.estimate, one.interval) for one in result.gates]
+    gates = [dict(zip(names, cells, strict=True)) for cells in told]
     parts = [f"**{harmless(result.verdict)}**", *result.read_line(), result.to_markdown()]
     if gates:
         parts.append(markdown(grid(gates, most=len(gates))))
@@ -191,10 +182,7 @@ _ASKED = ("positive", "at_least")
 
 
 def with_label_command(result: Result, call: Call) -> Result:
-    """Return the result with the command that labels what is open; as it is if no label helps.
-
-    The files and columns are those of this call, so the command runs as it stands.
-    """
+    """Return the result with the command that labels what is open."""
     from tallystick.cli.label import label
     from tallystick.table.session import SESSIONS
 
@@ -204,37 +192,30 @@ def with_label_command(result: Result, call: Call) -> Result:
             return result
         more = ["tallystick", "label", "--session", str(session), "--next", "20"]
         return replace(result, label_command=shlex.join([*more, "--out", "batch.csv"]))
-    verb = call.capability.verb
+    verb, reading, question = call.capability.verb, dict(call.reading), call.question
     if not _labels_help(result, verb) or not call.source or "-" in call.source:
         return result
-    if call.reading.get("criterion"):
+    taken = {one.name for one in label.params}
+    # Label reads other tables only by a reading file, and of one criterion at a time.
+    if reading.get("criterion") or {*reading} - {*_UNUSED} - taken:
         return result
     goal = getattr(result, "label_goal", None)
-    asked = verb if goal in (None, "mean") else goal
-    words = ["tallystick", "label", *call.source, "--question", asked]
-    taken = {one.name for one in label.params}
-    for name, value in call.reading.items():
-        if name in _UNUSED:
-            continue
-        if name not in taken:  # label reads such a table only by a reading file
-            return result
-        held = ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
-        words += [f"--{name.replace('_', '-')}", held]
-    for name in _ASKED:
-        if (value := getattr(call.question, name, None)) is not None:
-            words += [f"--{name.replace('_', '-')}", str(value)]
-    metric = call.reading.get("metric")
-    if metric is not None and not call.reading.get("judges"):
-        words += ["--judges", str(metric)]
-    scale = getattr(call.question, "scale", None)
+    if "metric" in reading and not reading.get("judges"):
+        reading["judges"] = reading["metric"]
+    asked = {name: held for name, held in reading.items() if name not in _UNUSED}
+    asked |= {name: held for name in _ASKED if (held := getattr(question, name, None)) is not None}
+    scale = getattr(question, "scale", None)
     if scale is not None and goal == "mean":
-        words += ["--scale", ",".join(f"{end:g}" for end in scale)]
+        asked["scale"] = [f"{end:g}" for end in scale]
     # Human grades that are there were taken as a random draw just now: they count from the start.
-    if getattr(call.question, "label_draw", "random") == "random" and getattr(
-        result, "n_labels", 0
-    ):
-        words += ["--label-draw", "random"]
-    words += ["--session", f"{Path(call.source[0]).name.partition('.')[0]}.label"]
+    if getattr(question, "label_draw", "random") == "random" and getattr(result, "n_labels", 0):
+        asked["label_draw"] = "random"
+    asked["session"] = f"{Path(call.source[0]).name.partition('.')[0]}.label"
+    words = ["tallystick", "label", *call.source, "--question"]
+    words += [verb if goal in (None, "mean") else goal]
+    for name, held in asked.items():
+        text = ",".join(map(str, held)) if isinstance(held, tuple | list) else str(held)
+        words += [f"--{name.replace('_', '-')}", text]
     return replace(result, label_command=shlex.join(words))
 
 
@@ -248,9 +229,6 @@ def _labels_help(result: Result, verb: str) -> bool:
 
 
 # Verbs that call an API: how the run goes, and what it costs before it begins.
-#
-# On a terminal one line is kept up to date, and a question comes before money is spent. In a script
-# there is a line every ten seconds, and money is spent only with ``--yes`` or under ``--max-cost``.
 
 
 def with_progress(call: Call) -> Call:
@@ -279,7 +257,7 @@ def _refuse_to_lose(call: Call, question: ClientQuestion) -> None:
 
 
 def ask_first(question: ClientQuestion) -> Callable[[str], None]:
-    """Return what is told the cost before a run, and asks where there is somebody to ask."""
+    """Return what is told the cost before a run."""
     costs = question.prices.known
 
     def confirm(text: str) -> None:
@@ -361,7 +339,7 @@ def check_outputs(outputs: Mapping[str, Path], inputs: Iterable[str | Path]) -> 
 
 
 def named_files(source: str | Path) -> list[Path]:
-    """Return the files that an input names: itself, what a glob matches, what a folder holds."""
+    """Return the files that an input names."""
     path = Path(source).expanduser()
     try:
         if path.is_dir():
@@ -382,15 +360,11 @@ def _same(one: Path, other: Path) -> bool:
 
 def _check_place(flag: str, path: Path) -> None:
     """Refuse a file that cannot be written: the answer may cost money."""
-    reason = None
-    if path.exists() and not path.is_file():
-        reason = "it is not a regular file"
-    elif not path.parent.is_dir():
-        reason = "its folder does not exist"
-    elif not os.access(path if path.exists() else path.parent, os.W_OK):
-        reason = "it may not be written"
-    if reason is not None:
-        raise FileError(f"{flag} {path} cannot be written: {reason}. Nothing was done yet")
+    usable = path.is_file() or (not path.exists() and path.parent.is_dir())
+    if not usable or not os.access(path if path.exists() else path.parent, os.W_OK):
+        reason = "no regular file" if path.exists() and not path.is_file() else "no right to write"
+        reason = reason if path.parent.is_dir() else "no such folder"
+        raise FileError(f"{flag} {path} cannot be written ({reason}). Nothing was done yet")
     if flag == "--items-out":
         from tallystick.table import check_ending
 

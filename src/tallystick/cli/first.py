@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import re
 import shlex
-import shutil
 import sys
 import tempfile
 import textwrap
@@ -48,7 +47,7 @@ from tallystick.table import (
 
 
 def _run(verb: str, output: Path | None, open_report: bool, seed: int, as_json: bool) -> None:
-    """Write the table of a demonstration, and run the command that anybody can run on it."""
+    """Write the table of a demonstration."""
     from tallystick.cli.app import app
 
     words, made = _shown(verb, seed)
@@ -75,17 +74,14 @@ def _run(verb: str, output: Path | None, open_report: bool, seed: int, as_json: 
 
 def _shown(verb: str, seed: int) -> tuple[list[str], Demo]:
     """Return the words of a verb, which may be named by its first word, and its demonstration."""
-    if verb == "audit":
-        from tallystick.verbs.audit.answer import demo as audit_demo
+    from tallystick.verbs.audit.answer import demo as of_audit
 
-        return ["audit"], audit_demo(seed)
-    for entry in ENTRIES:
-        if verb in (entry.verb, entry.verb.partition(" ")[0]):
-            made = capability(entry.verb).demo
-            if made is not None:
-                return entry.verb.split(), made(seed)
-    able = [entry.verb.partition(" ")[0] for entry in ENTRIES if capability(entry.verb).demo]
-    shown = ", ".join(dict.fromkeys([*able, "audit"]))
+    held = [(entry.verb, capability(entry.verb).demo) for entry in ENTRIES]
+    able = {name: made for name, made in (*held, ("audit", of_audit)) if made is not None}
+    for name, made in able.items():
+        if verb in (name, name.partition(" ")[0]):
+            return name.split(), made(seed)
+    shown = ", ".join(dict.fromkeys(name.partition(" ")[0] for name in able))
     raise InputError(f"there is nothing to show for {verb!r}: there are {shown}")
 
 
@@ -167,7 +163,7 @@ def _audit_run(source: tuple[str, ...], alpha: float, seed: int, **given: Any) -
         opened = read(list(source), Door(repeats=True), **reading)
     with opened as data:
         tell(data.notes)
-        with working("answering all that applies"):
+        with working("answering"):
             result = look(data, alpha=alpha, rng=seed, **ignored, **groups)
         deliver(result, delivery, data=data, cases=cases_of)
 
@@ -213,7 +209,7 @@ class DoctorResult(Result):
                 "part": part["name"],
                 "version": part["version"] or "missing",
                 "needed": "yes" if part["required"] else "optional",
-                "how to get it": "" if part["version"] else part["remedy"],
+                "remedy": "" if part["version"] else part["remedy"],
             }
             for part in self.parts
         ]
@@ -230,20 +226,9 @@ def examine() -> DoctorResult:
         }
         for name, extra in _requirements()
     ]
-    if _version("pyspark") is not None:
-        java = "found" if shutil.which("java") else None
-        way = "install a Java 17 runtime"
-        parts.append({"name": "java", "version": java, "required": False, "remedy": way})
-    lacking = [part for part in parts if part["version"] is None]
-    broken = [str(part["name"]) for part in lacking if part["required"]]
-    optional = (
-        f"; optional parts missing: {', '.join(str(p['name']) for p in lacking)}" if lacking else ""
-    )
-    verdict = f"Tallystick is ready{optional}."
-    if broken:
-        verdict = f"Tallystick cannot work here: {', '.join(broken)} missing."
+    broken = [str(one["name"]) for one in parts if one["required"] and one["version"] is None]
     return DoctorResult(
-        verdict=verdict,
+        verdict=f"Tallystick lacks {', '.join(broken)}." if broken else "Tallystick is ready.",
         n_items=0,
         version=tallystick.__version__,
         python=platform.python_version(),
@@ -309,18 +294,14 @@ def _filled(text: str) -> str:
 
 
 def _plain(markdown: str) -> str:
-    """Return Markdown as a terminal shows it: the signs go, paragraphs are filled to 96 columns."""
+    """Return Markdown as a terminal shows it."""
     text = re.sub(r"^# ", "", markdown.replace("**", "").replace("`", ""), flags=re.MULTILINE)
     return "\n\n".join(_filled(" ".join(b.split())) for b in text.split("\n\n") if b.strip())
 
 
 def _explain_run(term: tuple[str, ...]) -> None:
-    if not term:
-        click.echo(f"Verbs: {', '.join(pages())}\n")
-        click.echo(f"Words: {', '.join(sorted(glossary()))}\n")
-        click.echo("tallystick explain WORD tells what one means.")
-        return
-    click.echo(explained(" ".join(term)))
+    listed = f"Verbs: {', '.join(pages())}\n\nWords: {', '.join(sorted(glossary()))}"
+    click.echo(explained(" ".join(term)) if term else listed)
 
 
 explain = Verb(

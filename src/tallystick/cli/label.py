@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tallystick.verbs.label.exchange import Tool
 
 _GOALS = ("difference", "best")
-"""What labels of a score can be for besides the mean of each system; a question of their own."""
+"""What labels of a score can be for besides the mean of each system."""
 _QUESTIONS = (*(entry.verb for entry in ENTRIES if entry.labels), *_GOALS, "prevalence")
 _READS = ("item", "system", "systems", "judges", "models", "weak", "prediction", "truth")
 _FIELDS = ("positive", "scale", "at_least")
@@ -141,7 +141,7 @@ def _run(source: tuple[str, ...], **given: Any) -> None:
 
     from tallystick.verbs.label.begin import label as session_of
 
-    with working("opening the session"):
+    with working("reading"):
         opened = session_of(
             list(source) or None,
             own.session,
@@ -238,11 +238,8 @@ def _terminal(work: Work, reader: str, size: int | None) -> None:
 def _page(work: Work) -> None:
     from tallystick.serve import serve_labels
 
-    serve_labels(
-        work,
-        open_browser=not os.environ.get("TALLYSTICK_NO_BROWSER"),
-        say=lambda text: tell([text]),
-    )
+    browser = not os.environ.get("TALLYSTICK_NO_BROWSER")
+    serve_labels(work, open_browser=browser, say=lambda text: tell([text]))
 
 
 def _plan(

@@ -160,7 +160,7 @@ merge = Verb(
 
 
 def follow(call: Call) -> None:
-    """Answer about votes from stdin, window by window, as they come; the last may be partial."""
+    """Answer about votes from stdin, window by window, as they come."""
     question = call.question
     assert isinstance(question, JudgeQuestion)
     if question.window is None or call.source != ("-",):
@@ -260,7 +260,7 @@ def _object(line: str, number: int) -> dict[str, Any]:
 def _columns(
     header: tuple[str, ...], judges: Sequence[str], truth: str | None, item: str | None
 ) -> tuple[str, ...]:
-    """Return the judges that are named, or every column that is no item and no truth; the truth."""
+    """Return the judges that are named, or every column that is no item and no truth."""
     patterns = [piece for option in judges for piece in option.split(",")]
 
     def votes(name: str) -> bool:

@@ -102,7 +102,7 @@ class Verb(click.Command):
         super().__init__(name, context_settings=settings, **given)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Refuse such an option given twice: click takes the last and drops the rest."""
+        """Refuse such an option given twice."""
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for param, times in Counter(order).items():
             one_text = isinstance(param, click.Option) and param.type is click.STRING
@@ -162,32 +162,17 @@ def _show_all(ctx: click.Context, _: click.Parameter, value: bool) -> None:
 def grouped(
     params: Sequence[click.Parameter], *, whole: bool
 ) -> tuple[dict[str, list[click.Parameter]], int]:
-    """Sort options into the groups of ``--help``; return how many are left out as well.
-
-    The columns of a verb come first and its own options in the order of their declaration, which is
-    that of their use: what does not fit is left to ``--help-all``.
-    """
+    """Sort options into the groups of ``--help``."""
     outputs = {one.name for one in dataclasses.fields(Delivery)}
-    groups: dict[str, list[click.Parameter]] = {
-        "Your columns": [],
-        "The question": [],
-        "Output": [],
-        "Reading": [],
-    }
+    homes = {"Your columns": {*ALL_ROLES}, "The question": set(), "Output": outputs}
+    homes |= {"Reading": {*READING}}
+    groups: dict[str, list[click.Parameter]] = {title: [] for title in homes}
     last: list[click.Parameter] = []
     for one in params:
-        if not isinstance(one, click.Option) or one.hidden:
-            continue
-        if one.name in ("help", "help_all"):
-            last.append(one)
-        elif one.name in ALL_ROLES:
-            groups["Your columns"].append(one)
-        elif one.name in outputs:
-            groups["Output"].append(one)
-        elif one.name in READING:
-            groups["Reading"].append(one)
-        else:
-            groups["The question"].append(one)
+        if isinstance(one, click.Option) and not one.hidden:
+            home = next((title for title, names in homes.items() if one.name in names), "")
+            own = last if one.name in ("help", "help_all") else groups[home or "The question"]
+            own.append(one)
     # What every verb has stands behind what is the verb's own.
     groups["The question"].sort(key=lambda one: one.name in ("alpha", "seed"))
     every = [one for group in groups.values() for one in group]
@@ -246,7 +231,7 @@ def run(call: Call) -> None:
 
 
 def _inputs(call: Call) -> list[str | Path]:
-    """Return all that may name a file which is read: the table, its companions, the question's."""
+    """Return all that may name a file which is read."""
     named = [text.partition("=")[2] for text in call.reading.get("run", ())]
     truth = [call.reading["truth_file"]] if "truth_file" in call.reading else []
     return [*call.source, *named, *truth, *call.question.inputs()]
@@ -289,7 +274,7 @@ def sorted_options(given: Mapping[str, Any]) -> tuple[dict[str, Any], Delivery]:
 
 
 def options(declared: type[Any], *, without: Collection[str] = ()) -> list[click.Parameter]:
-    """Make an option of each declared field; its type comes from the field's annotation."""
+    """Make an option of each declared field."""
     hints = typing.get_type_hints(declared)
     defaults = {one.name: one.default for one in dataclasses.fields(declared)}
     found: list[click.Parameter] = []
@@ -359,10 +344,7 @@ def table_options(
     door: Door | None = None,
     question: type[Question] = Question,
 ) -> list[click.Parameter]:
-    """Return the options of a table: its columns, and how it is read.
-
-    What an option of the *question* is called means that alone, and is left out here.
-    """
+    """Return the options of a table: its columns, and how it is read."""
     flags = [one.flag or name for name, one in options_of(question).items()]
     taken = [flag.removeprefix("--").replace("-", "_") for flag in flags]
     columns = {role: ROLE_HELP[role] for role in reads if role in ROLE_HELP}

@@ -100,10 +100,7 @@ class Plot:
         return chart(self.figure).svg(mode=self.mode)
 
     def save(self, path: str | Path) -> None:
-        """Write the picture to *path*, in the format that its ending names: .svg or .png.
-
-        PNG needs the small library resvg-py: ``pip install 'tallystick[png]'``.
-        """
+        """Write the picture to *path*, in the format that its ending names."""
         from tallystick.table import atomic
 
         target = Path(path)

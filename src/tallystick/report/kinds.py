@@ -129,7 +129,7 @@ def forest(figure: Figure) -> Tracks:
 
 
 def _rows(figure: Figure) -> list[dict[str, Any]]:
-    """Return one mapping per row, role to cell; where a number should be, words are a gap."""
+    """Return one mapping per row, role to cell."""
     columns = {role: figure.columns[name] for role, name in figure.roles.items()}
     return [
         {role: _cell(role, values[i]) for role, values in columns.items()}
@@ -588,7 +588,7 @@ def _range_words(figure: Figure, low: str, high: str) -> str:
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of numbers, drawn from 0 to 1; the *log* one has equal room for equal ratios."""
+    """A range of numbers, drawn from 0 to 1."""
 
     low: float
     high: float

@@ -79,7 +79,7 @@ class _Fold:
 
 @dataclass(frozen=True, kw_only=True)
 class _View:
-    """What the template shows of one result; *name*, *heading* and *short* are those of a part."""
+    """What the template shows of one result."""
 
     result: Result | None
     name: str = "answer"
@@ -132,7 +132,7 @@ def page_of(
 
 
 def notebook(result: Result) -> str:
-    """Return *result* for a notebook: what was read, the verdict, its picture and its table."""
+    """Return *result* for a notebook."""
     opening, figures = result.opening, result.figures()
     said = [one for one in (opening.contrast, opening.open, opening.next) if one]
     drawn = chart(figures[0]).svg() if figures else ""
@@ -220,7 +220,7 @@ def _all_text(views: list[_View]) -> str:
 
 
 def _code() -> dict[str, str]:
-    """Return the style sheet and the script, and their fingerprints for the policy of the page."""
+    """Return the style sheet and the script."""
     return {
         "style": style(),
         "script": script(),

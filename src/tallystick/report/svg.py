@@ -33,11 +33,7 @@ def svg(
     width: float = WIDTH,
     look: str = "",
 ) -> str:
-    """Return *drawing* as SVG text; *title* and *notes* are its description.
-
-    With a *mode* it is a file of its own, with its colours, and *title* and *notes* stand above it.
-    Without one it stands on a page, which has the colours and the title.
-    """
+    """Return *drawing* as SVG text; *title* and *notes* are its description."""
     parts: list[str] = []
     edge, y = (_MARGIN, 8.0) if mode is None else (0.0, _MARGIN)
     if mode is not None:
@@ -79,7 +75,7 @@ def svg(
 
 
 def _tracks(drawing: Tracks, width: float, y: float) -> tuple[list[str], float]:
-    """Draw each row with its name and its numbers beside the track; on a phone above it."""
+    """Draw each row with its name and its numbers beside the track."""
     narrow = width < _NARROW
     longest = max((len(track.name) for track in drawing.tracks), default=0)
     left = _MARGIN + min(0.38 * width, max(60.0, _LETTER * min(longest, 34) + 16))
@@ -322,10 +318,7 @@ def style() -> str:
 
 
 def page_style(own: str) -> str:
-    """Return the style sheet of a kind of page: the look that all pages share, and its *own* rules.
-
-    Colours come first and phones and paper last, so that each overrides what stands before it.
-    """
+    """Return the style sheet of a kind of page."""
     return (
         f":root {{ color-scheme: light dark; {_tokens('light')} }}\n"
         f"@media screen and (prefers-color-scheme: dark) {{ :root {{ {_tokens('dark')} }} }}\n"
@@ -334,7 +327,7 @@ def page_style(own: str) -> str:
 
 
 def script() -> str:
-    """Return the one script of a page: it sorts and filters, and the page works without it."""
+    """Return the one script of a page."""
     return _file("script.js")
 
 
@@ -352,10 +345,7 @@ def svg_style(mode: Mode = "light") -> str:
 
 
 # What a chart is made of: marks on a track, panels of them, or a table of tinted cells.
-#
-# A kind of chart turns a figure into one of these. `tallystick.report.chart` writes it for a page,
-# where text keeps its size at every width, and `tallystick.report.svg` as one SVG file. Across, a
-# mark is placed by its share of the track's width; down, by pixels.
+# Across, a mark is placed by its share of the track's width; down, by pixels.
 
 
 Shape: TypeAlias = Literal["line", "circle", "text", "area", "path"]

@@ -72,10 +72,7 @@ def _pen_of(stream: TextIO) -> _Pen:
 
 
 def show(result: Result, *, stream: TextIO | None = None) -> None:
-    """Print *result*: with colour in a terminal (unless NO_COLOR is set), as plain lines in a pipe.
-
-    Both print the same text. A pipe gets every row, a terminal the first ones.
-    """
+    """Print *result*: with colour in a terminal (unless NO_COLOR is set), as plain lines in a pipe."""
     target = stream if stream is not None else sys.stdout
     pen, terminal = _pen_of(target), target.isatty()
     for line in result.read_line():
@@ -84,7 +81,7 @@ def show(result: Result, *, stream: TextIO | None = None) -> None:
 
 
 def text_of(result: Result) -> str:
-    """Return *result* as ``print`` shows it: what a terminal shows, for somebody in Python."""
+    """Return *result* as ``print`` shows it."""
     stream = StringIO()
     _write(result, _Pen(stream, way_on=_IN_PYTHON), MOST_ROWS)
     return stream.getvalue().rstrip("\n")
@@ -176,7 +173,7 @@ def _tell(result: Result, pen: _Pen, most: int) -> None:
 PICTURED = 80
 """Below this many columns the picture is left out, and the numbers stay."""
 _NARROWEST, _WIDEST = 20, 50
-"""A picture with fewer columns than this shows nothing; one with more shows nothing more."""
+"""A picture with fewer columns than this shows nothing."""
 _SIGNS = {"ring": "○", "ring off": "○", "dot": "●", "dot open": "◐"}
 _ORDER = {look: place for place, look in enumerate(("zero", "bar", *_SIGNS))}
 """What is drawn later stands on top."""
@@ -185,10 +182,7 @@ _ORDER = {look: place for place, look in enumerate(("zero", "bar", *_SIGNS))}
 def pictured(
     lines: list[str], table: Grid, figures: Sequence[Figure], width: int = PIPE_WIDTH
 ) -> list[str]:
-    """Return the lines of a table, each with its interval drawn beside it where there is room.
-
-    Only a forest with one row per name of the table is drawn, and a table with one line per row.
-    """
+    """Return the lines of a table, each with its interval drawn beside it where there is room."""
     names = [row[0].text for row in table.rows]
     room = min(_WIDEST, width - max(map(len, lines)) - 3)
     forests = [figure for figure in figures[:1] if figure.kind == "forest"]
@@ -209,7 +203,7 @@ def pictured(
 
 
 def _track(track: Track, room: int) -> str:
-    """Draw one row in *room* characters: zero, then the interval, then ring and dot on top."""
+    """Draw one row in *room* characters."""
     signs = [" "] * room
     for mark in sorted(track.marks, key=lambda mark: _ORDER.get(mark.look, -1)):
         places = [round(share * (room - 1)) for share, _ in mark.points]

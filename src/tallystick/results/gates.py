@@ -247,7 +247,7 @@ def parse_gate(
 
 
 def _right(text: str, known: Sequence[str] | None) -> tuple[str | None, str | None, float]:
-    """Return the name on the right, its measure, and the number that is added to it."""
+    """Return the name on the right, its measure."""
     if known is not None and text in known:
         return text, None, 0.0
     if (plain := _PLAIN.fullmatch(text)) is not None:
@@ -271,7 +271,7 @@ def _unquoted(text: str) -> str:
 
 
 def _split(text: str, known: Sequence[str] | None) -> tuple[str, str | None]:
-    """Return a name and its measure; a known name that looks like a call is a name."""
+    """Return a name and its measure."""
     plain = text.strip()
     name = _unquoted(plain)
     if name != plain or (known is not None and name in known):
@@ -432,7 +432,7 @@ def _words(gate: Gate, measured: GateEstimate) -> str:
 
 
 def exit_code(outcomes: Iterable[GateOutcome]) -> int:
-    """Return the exit code of gates: 0 all passed, 10 one failed, 11 one could not be decided."""
+    """Return the exit code of gates."""
     answers = [one.passed for one in outcomes]
     return 10 if False in answers else 11 if None in answers else 0
 
@@ -452,7 +452,7 @@ class Slice:
     answer: Result | str
 
     def to_dict(self) -> dict[str, Json]:
-        """Return the slice as JSON types: its label under ``slice``, then the answer's fields."""
+        """Return the slice as JSON types."""
         label = clean(self.label, "slice", {})
         if isinstance(self.answer, str):
             return {"slice": label, "verdict": None, "unknown": {"verdict": self.answer}}

@@ -152,11 +152,11 @@ class Result:
         return out
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return the main table as one mapping per row; a subclass says which table that is."""
+        """Return the main table as one mapping per row."""
         return [{"verdict": self.verdict, "decision": self.decision, "n_items": self.n_items}]
 
     def units(self) -> Mapping[str, Unit]:
-        """Return what the columns of `rows` measure; those that are not named are plain numbers."""
+        """Return what the columns of `rows` measure."""
         return {}
 
     def folds(self) -> tuple[Section, ...]:
@@ -171,7 +171,7 @@ class Result:
         return (Section(title="Table", line=line, rows=rows, units=self.units(), figures=figures),)
 
     def result_parts(self) -> tuple[ResultPart, ...]:
-        """Return the questions of a result that is made of results, in order; else none."""
+        """Return the questions of a result that is made of results, in order."""
         return ()
 
     def figures(self) -> tuple[Figure, ...]:
@@ -179,7 +179,7 @@ class Result:
         return ()
 
     def patterns(self) -> PatternTable | None:
-        """Return what was learnt of each vote pattern; None if nothing belongs to items."""
+        """Return what was learnt of each vote pattern."""
         return None
 
     def terminal(self, width: int) -> Sequence[tuple[str, str]] | None:
@@ -218,7 +218,7 @@ class Result:
         return str(_drawn("markdown_of")(self))
 
     def to_junit(self) -> str:
-        """Return the gates as JUnit XML: a failed gate is a failure, an undecided one an error."""
+        """Return the gates as JUnit XML."""
         return junit(self.verb or "result", self.gates)
 
     def to_html(self, path: str | Path) -> None:
@@ -244,10 +244,7 @@ class Result:
         return ()
 
     def summary(self) -> str:
-        """Return plain text to paste: what a terminal shows, without what was read.
-
-        Names and labels come from data, so characters that steer a terminal are written out.
-        """
+        """Return plain text to paste."""
         return str(_drawn("text_of")(self))
 
     def __str__(self) -> str:
@@ -259,7 +256,7 @@ class Result:
         return str(_drawn("notebook")(self))
 
     def read_line(self) -> tuple[str, ...]:
-        """Return what was read in one line of plain text; nothing if there is no table."""
+        """Return what was read in one line of plain text."""
         return () if self.reading is None else (harmless(self.reading.line()),)
 
     def rests_on(self) -> str:
@@ -399,10 +396,7 @@ class Figure:
         labels: Mapping[str, str] | None = None,
         **roles: str,
     ) -> Figure:
-        """Return estimates with intervals; the first two columns are the name and the estimate.
-
-        What is not known, and an end that is not finite, is a gap.
-        """
+        """Return estimates with intervals."""
         ends = [(None, None) if isinstance(one, Unknown) else tuple(one) for one in intervals]
         held = {**columns, "low": [low for low, _ in ends], "high": [high for _, high in ends]}
         name, x, *_ = columns
@@ -570,7 +564,7 @@ class Claims:
         return f"{name} is {place}, or within {within} of the {self.most}: {score}."
 
     def left(self) -> str:
-        """Say which rivals are not settled; empty if none is, or if `answer` has named them all."""
+        """Say which rivals are not settled."""
         rivals = self.rivals
         if not rivals or (not self.beaten and len(rivals) == 1):
             return ""

@@ -4,7 +4,7 @@ budget.
 
 from __future__ import annotations
 
-from tallystick.sampling.policies import Equal, Flips, Masa, Policy, Proportional, Uniform
+from tallystick.sampling.policies import Flips, Masa, Policy, Proportional, Uniform
 from tallystick.sampling.sampler import FAILED, Sampler
 from tallystick.sampling.strata import Plan, Strata, history_cells, merge_small
 

@@ -110,26 +110,6 @@ class Uniform(Policy):
         return ProportionalRule(plan)
 
 
-# Each stratum as often as every other.
-
-
-@dataclass(frozen=True, kw_only=True)
-class Equal(Policy):
-    """Ask every stratum equally often: right when each stratum is reported by itself, wasteful for
-    the whole.
-    """
-
-    def rule(self, plan: Plan) -> Rule:
-        """Return the rule: whichever was asked least."""
-        return _EqualRule(plan)
-
-
-class _EqualRule(Rule):
-    def score(self, book: Book, k: Any) -> Any:
-        """Return -n."""
-        return -book.asked[k]
-
-
 # Each stratum by its size.
 
 

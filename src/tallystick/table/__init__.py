@@ -36,51 +36,17 @@ if TYPE_CHECKING:
         whole,
         without_missing,
     )
-    from tallystick.table.data import (
-        Data,
-    )
-    from tallystick.table.door import (
-        Door,
-        read,
-    )
-    from tallystick.table.meaning import (
-        LabelRules,
-    )
-    from tallystick.table.moments import (
-        Moments,
-    )
-    from tallystick.table.reading import (
-        Reading,
-        reading_of,
-        with_reading,
-    )
-    from tallystick.table.roles import (
-        GROUPS,
-        ROLE_HELP,
-        Roles,
-    )
-    from tallystick.table.scanning import (
-        scan,
-    )
-    from tallystick.table.sources import (
-        lock,
-    )
-    from tallystick.table.tables import (
-        Table,
-        atomic,
-        check_ending,
-        unescape,
-        write_csv,
-    )
-    from tallystick.table.tally import (
-        Tally,
-        TallySink,
-        unordered,
-    )
-    from tallystick.table.tally_files import (
-        attach,
-        describe,
-    )
+    from tallystick.table.data import Data
+    from tallystick.table.door import Door, read
+    from tallystick.table.meaning import LabelRules
+    from tallystick.table.moments import Moments
+    from tallystick.table.reading import Reading, reading_of, with_reading
+    from tallystick.table.roles import GROUPS, ROLE_HELP, Roles
+    from tallystick.table.scanning import scan
+    from tallystick.table.sources import lock
+    from tallystick.table.tables import Table, atomic, check_ending, unescape, write_csv
+    from tallystick.table.tally import Tally, TallySink, unordered
+    from tallystick.table.tally_files import attach, describe
     from tallystick.table.words import (
         PASS_FAIL,
         as_pass_fail,

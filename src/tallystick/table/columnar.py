@@ -13,11 +13,22 @@ from dataclasses import replace
 from datetime import date, datetime, time
 from functools import reduce
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from tallystick.errors import FileError
 from tallystick.table.cells import identifier, kind_of, literal, null_if_missing
-from tallystick.table.sources import File, check_names, most_unpacked, scratch, too_large
+from tallystick.table.engine import connect
+from tallystick.table.sources import (
+    File,
+    Spool,
+    check_names,
+    most_unpacked,
+    scratch,
+    too_large,
+)
 from tallystick.table.tables import Part
 
 if TYPE_CHECKING:
@@ -25,6 +36,29 @@ if TYPE_CHECKING:
     from duckdb.sqltypes import DuckDBPyType
 
 _NESTED = ("[]", "MAP", "UNION", "BLOB", "BIT", "VARIANT")
+
+
+def arrow_column(cells: Sequence[Any]) -> Any:
+    """Return texts or floats as an Arrow column; `pyarrow.array` loads pandas wherever there is one.
+
+    >>> arrow_column(["a", None]).to_pylist(), arrow_column([None, 0.5]).to_pylist()
+    (['a', None], [None, 0.5])
+    """
+    import pyarrow as pa
+
+    kinds = {type(cell) for cell in cells} - {NoneType}
+    if kinds not in ({str}, {float}):
+        return pa.array(cells)
+    held = np.array([cell is not None for cell in cells])
+    parts = [np.packbits(held, bitorder="little")]
+    if kinds == {float}:
+        parts += [np.array([0.0 if cell is None else cell for cell in cells])]
+    else:
+        raw = [b"" if cell is None else cell.encode() for cell in cells]
+        parts += [np.cumsum([0, *map(len, raw)], dtype=np.int64)]
+        parts += [np.frombuffer(b"".join(raw), np.uint8)]
+    kind = pa.float64() if kinds == {float} else pa.large_string()
+    return pa.Array.from_buffers(kind, len(cells), [pa.py_buffer(one) for one in parts])
 
 
 def parquet_part(file: File) -> Part:
@@ -50,36 +84,48 @@ def parquet_relation(connection: DuckDBPyConnection, paths: Sequence[Path]) -> D
     )
 
 
-def arrow_part(file: File, *, stream: bool) -> tuple[Part, Path]:
-    """Check an Arrow IPC file; return what it holds and a copy in the random-access format, if it
-    is a stream.
+def spooled(spool: Spool) -> DuckDBPyRelation:
+    """Return the rows of a spool."""
+    import pyarrow as pa
 
-    The stream format can be read once only, from the front: it is copied, a batch at a time.
+    if spool.paths:
+        return parquet_relation(connect(), spool.paths)
+    tables = [pa.Table.from_batches([batch]) for batch in spool.held]
+    return connect().from_arrow(pa.concat_tables(tables, promote_options="default"))
+
+
+def arrow_part(file: File, spool: Spool | None) -> Part:
+    """Check an Arrow IPC file and return what it holds.
+
+    The stream format can be read once only: it is copied to *spool*, a batch at a time.
     """
     import pyarrow as pa
 
-    path = file.path
     try:
-        if stream:
-            path = _as_file(file.path)
-        with pa.memory_map(str(path)) as mapped, pa.ipc.open_file(mapped) as reader:
-            metadata, names = reader.schema.metadata or {}, reader.schema.names
-            rows = 0
-            for i in range(reader.num_record_batches):
-                batch = reader.get_batch(i)
+        with pa.memory_map(str(file.path)) as mapped:
+            if spool is not None:
+                reader = pa.ipc.open_stream(mapped)
+                batches = iter(reader)
+            else:
+                reader = pa.ipc.open_file(mapped)
+                batches = map(reader.get_batch, range(reader.num_record_batches))
+            names, rows = reader.schema.names, 0
+            if any(key.startswith(b"tallystick") for key in reader.schema.metadata or {}):
+                raise FileError(
+                    f"{file.name} is a saved tally, not a table: give it to `tallystick judge`,"
+                    " `bound` or `merge`, or to Tally.load in Python"
+                )
+            for batch in batches:
                 # Only a full check reads the offsets: a wrong one points outside the file, and the
                 # first to follow it is a crash of the process.
                 batch.validate(full=True)
                 rows += batch.num_rows
+                if spool is not None:
+                    spool.add_batch(batch)
     # A damaged length asks for more memory than there is.
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         raise _damaged(file, "Arrow file", error) from error
-    if any(key.startswith(b"tallystick") for key in metadata):
-        raise FileError(
-            f"{file.name} is a saved tally, not a table: give it to `tallystick judge`, `bound` or"
-            " `merge`, or to Tally.load in Python"
-        )
-    return _part(file, rows, names), path
+    return _part(file, rows, names)
 
 
 def arrow_relation(connection: DuckDBPyConnection, paths: Sequence[Path]) -> DuckDBPyRelation:
@@ -97,32 +143,23 @@ def with_plain_types(relation: DuckDBPyRelation) -> tuple[DuckDBPyRelation, dict
     """Return the rows with dates, enumerations and the like as text and decimals as floats, and
     what stays nested.
 
-    The fields of a struct become columns with dotted names: ``human.label``. NaN becomes NULL here,
-    before a filter or a group can be decided from statistics that know nothing of it.
+    The fields of a struct become columns with dotted names. NaN becomes NULL here: statistics of the
+    file know nothing of it.
     """
-    columns, left_out, changed = [], {}, False
-    given = set(relation.columns)
+    columns, left_out, names = [], {}, []
     for column, kind in zip(relation.columns, relation.types, strict=True):
-        fields = list(_fields(column, identifier(column), kind))
-        twins = [name for name, _, _ in fields if name != column and name in given]
-        if twins:
-            left_out[column] = (
-                f"column {column!r} has a field that is called {twins[0]!r}, as another column is:"
-                " rename one of them"
-            )
-            columns.append(identifier(column))
-            continue
-        for name, place, own in fields:
+        for name, place, own in _fields(column, identifier(column), kind):
             cell, reason = _plain_cell(name, place, str(own))
             if reason:
                 left_out[name] = reason
+            names.append(name)
             columns.append(f"{cell} as {identifier(name)}")
-            changed = changed or cell != identifier(name)
-    return (relation.project(", ".join(columns)) if changed else relation), left_out
+    check_names(names, "the table, with one column per field,")
+    plain = [f"{identifier(name)} as {identifier(name)}" for name in relation.columns]
+    return (relation if columns == plain else relation.project(", ".join(columns))), left_out
 
 
 def _fields(name: str, place: str, kind: DuckDBPyType) -> Iterator[tuple[str, str, DuckDBPyType]]:
-    """Yield the name, the SQL and the type of a column, or of each field of a struct."""
     if kind.id != "struct":
         yield name, place, kind
         return
@@ -132,7 +169,6 @@ def _fields(name: str, place: str, kind: DuckDBPyType) -> Iterator[tuple[str, st
 
 
 def _plain_cell(name: str, cell: str, sql_type: str) -> tuple[str, str]:
-    """Return the SQL of a cell as a plain type, and why it cannot be one."""
     if kind_of(sql_type) == "float":
         return null_if_missing(cell, "float", ()), ""
     if kind_of(sql_type) != "other":
@@ -140,37 +176,18 @@ def _plain_cell(name: str, cell: str, sql_type: str) -> tuple[str, str]:
     if sql_type.startswith("DECIMAL"):
         return f"cast({cell} as DOUBLE)", ""
     if sql_type.startswith(_NESTED) or sql_type.endswith("]"):
-        way_out = "write one row per value, or one column for the value that you mean"
-        return cell, f"column {name!r} holds {sql_type} values: {way_out}"
+        return cell, nested(name, f"{sql_type} values")
     return f"cast({cell} as VARCHAR)", ""
+
+
+def nested(name: str, what: str) -> str:
+    """Say why a column cannot be used that holds several values in a cell."""
+    return f"column {name!r} holds {what}: write one row or one column per value"
 
 
 def _part(file: File, rows: int, names: Sequence[str]) -> Part:
     check_names(names, file.name)
-    if rows == 0:
-        raise FileError(f"{file.name} has columns but no rows: nothing to count")
     return Part(file.name, rows)
-
-
-def _as_file(path: Path) -> Path:
-    import pyarrow as pa
-
-    with tempfile.NamedTemporaryFile(
-        dir=scratch(), prefix="arrow-", suffix=".arrow", delete=False
-    ) as copy:
-        try:
-            with (
-                path.open("rb") as source,
-                pa.ipc.open_stream(source) as reader,
-                pa.ipc.new_file(copy, reader.schema) as writer,
-            ):
-                for batch in reader:
-                    batch.validate(full=True)  # the writer follows offsets, too
-                    writer.write_batch(batch)
-        except BaseException:
-            Path(copy.name).unlink()
-            raise
-    return Path(copy.name)
 
 
 def _damaged(file: File, kind: str, error: BaseException) -> FileError:
@@ -190,8 +207,7 @@ _LOOKED = 60
 def as_csv(file: File) -> File:
     """Return the sheet of a workbook as a CSV file in the scratch folder.
 
-    Cells are written as people read them: a whole number has no decimal point, a date is ISO, a
-    formula is its last computed value. A workbook with several filled sheets is refused by name.
+    Cells are written as people read them: a formula is its last computed value.
     """
     try:
         with zipfile.ZipFile(file.path) as archive:
@@ -236,19 +252,15 @@ def _sheet_as_csv(file: File) -> File:
 
 
 def _refuse_titles(sheet: Any, name: str) -> None:
-    """Refuse a sheet whose first rows are a title: the header would be read as a row of cells."""
     rows = sheet.iter_rows(max_row=_LOOKED, values_only=True)
     filled = [sum(bool(str(cell or "").strip()) for cell in row) for row in rows]
     widest = max(filled, default=0)
-    header = next((k for k, cells in enumerate(filled) if cells == widest), 0)
-    above = [cells for cells in filled[:header] if cells]
-    if not above:
-        return
+    first = next(filter(None, filled), 0)
     # Blank cells in a header are common; a title fills one cell or two.
-    if widest >= 3 and 2 * max(above) <= widest:
+    if widest >= 3 and 2 * first <= widest:
         raise FileError(
-            f"{name}: the header of sheet {sheet.title!r} seems to be in row {header + 1}, below a"
-            " title. Remove the rows above it"
+            f"{name}: the header of sheet {sheet.title!r} seems to be in row"
+            f" {filled.index(widest) + 1}, below a title. Remove the rows above it"
         )
 
 

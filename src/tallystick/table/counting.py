@@ -22,21 +22,9 @@ from tallystick.table.cells import (
     too_many,
 )
 from tallystick.table.engine import as_arrow, as_numpy, codes_of
-from tallystick.table.patterns import Codes, Counts, Recipe
+from tallystick.table.patterns import Counts, Patterns, Recipe
 
 _SAMPLE = 1 << 16
-
-
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """What an engine brings back: patterns, of which some may repeat, as codes into the labels as
-    they were written.
-    """
-
-    names: tuple[str, ...]
-    labels: tuple[Sequence[Label], ...]
-    codes: Codes
-    counts: Counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +61,7 @@ _MOST_CELLS = 1 << 20
 """Patterns that could occur, up to which each has a counter of its own."""
 
 
-def count_columns(columns: Mapping[str, Any], recipe: Recipe) -> Counted:
+def count_columns(columns: Mapping[str, Any], recipe: Recipe) -> Patterns:
     """Count the rows of a mapping of equally long columns.
 
     >>> count_columns({"a": ["x", "x", "y"], "b": [1, 1, 1]}, Recipe()).counts.tolist()
@@ -83,15 +71,15 @@ def count_columns(columns: Mapping[str, Any], recipe: Recipe) -> Counted:
     cells = cells_of(columns, names, recipe)
     weights = None if recipe.weight is None else weights_of(recipe.weight, columns[recipe.weight])
     both = [cell.coded() for cell in cells]
-    labels = tuple(own for own, _ in both)
-    sizes = [len(own) for own in labels]
+    labels = {name: own for name, (own, _) in zip(names, both, strict=True)}
+    sizes = [len(own) for own in labels.values()]
     rows = len(cells[0].values)
 
     possible = math.prod(sizes)
     if possible > _MOST_CELLS or not rows:
         # Every row as it is: they are sorted and added up where patterns come into order.
         counts: Counts = np.ones(rows, np.int64) if weights is None else weights
-        return Counted(names, labels, np.stack([own for _, own in both], axis=1), counts)
+        return Patterns(labels, np.stack([own for _, own in both], axis=1), counts)
     place = np.zeros(rows, np.int32)
     for size, (_, own) in zip(sizes, both, strict=True):
         place *= size
@@ -99,23 +87,20 @@ def count_columns(columns: Mapping[str, Any], recipe: Recipe) -> Counted:
     table = np.bincount(place, weights, minlength=possible)
     found = np.flatnonzero(table)
     codes = np.stack(np.unravel_index(found, sizes), axis=1).astype(np.int32)
-    return Counted(names, labels, codes, table[found])
+    return Patterns(labels, codes, table[found])
 
 
-def count_groups(columns: Mapping[str, Any], counts: Any, *, weighted: bool) -> Counted:
-    """Take over what another engine has grouped: one row a pattern (a pattern may come twice) and
-    its count.
-    """
+def count_groups(columns: Mapping[str, Any], counts: Any, *, weighted: bool = False) -> Patterns:
+    """Take over what another engine has grouped: patterns, some of them twice, and counts."""
     held = as_numpy(counts) if hasattr(counts, "dictionary_encode") else np.asarray(counts)
-    names = tuple(columns)
-    both = [cell.coded() for cell in cells_of(columns, names, Recipe())]
+    both = [cell.coded() for cell in cells_of(columns, tuple(columns), Recipe())]
+    labels = {name: own for name, (own, _) in zip(columns, both, strict=True)}
     codes = np.stack([own for _, own in both], axis=1)
-    counted = held.astype(np.float64 if weighted else np.int64)
-    return Counted(names, tuple(labels for labels, _ in both), codes, counted)
+    return Patterns(labels, codes, held.astype(np.float64 if weighted else np.int64))
 
 
 def cells_of(columns: Mapping[str, Any], names: Sequence[str], recipe: Recipe) -> list[ColumnCells]:
-    """Return the columns *names* as Arrow arrays, with their cuts; unequal lengths are refused."""
+    """Return the columns *names* as Arrow arrays, with their cuts."""
     found = [
         _cut(name, columns[name], recipe) if name in recipe.cut else as_cells(name, columns[name])
         for name in names
@@ -195,7 +180,7 @@ def combined(column: Any) -> Any:
 
 
 def _by_identity(name: str, column: Sequence[Any], most: int) -> ColumnCells:
-    """Return arbitrary Python objects as numbers with their labels, telling 1 from True."""
+    """Return Python objects as numbers with their labels: 1 is not True."""
     seen: dict[Any, int] = {}
     labels: list[Label] = []
     codes = np.empty(len(column), np.int32)
@@ -233,7 +218,7 @@ def _cut(name: str, column: Any, recipe: Recipe) -> ColumnCells:
 def numbers_of(
     name: str, column: Any, purpose: str, missing: frozenset[str] = frozenset()
 ) -> NDArray[np.float64]:
-    """Return the column as floats, what is missing as NaN; what is not a number is refused."""
+    """Return the column as floats, NaN where missing; refuse what is no number."""
     if hasattr(column, "dictionary_encode"):
         column = combined(column)
         if is_text(column):
@@ -263,7 +248,7 @@ def numbers_of(
 
 
 def weights_of(name: str, column: Any) -> NDArray[np.float64]:
-    """Return the weights; a missing, negative or infinite one is refused with its row."""
+    """Return the weights; refuse a missing, negative or infinite one."""
     weights = numbers_of(name, column, "weight")
     bad = ~(np.isfinite(weights) & (weights >= 0))
     if bad.any():

@@ -1,8 +1,7 @@
 """CSV and TSV: the separator found or refused by name, every record checked, cells kept exactly as
 written.
 
-Two parsers, one meaning. Text in which every double quote stands where the rules of CSV want it
-goes through Arrow's parser at full speed. Any other text, and whatever Arrow refuses, goes through
+Where every double quote stands as CSV wants it, Arrow parses at full speed; all else goes through
 the strict parser of the standard library, which knows the line of every fault.
 """
 
@@ -43,8 +42,6 @@ def read_delimited(text: CheckedText, spool: Spool) -> tuple[Part, tuple[str, ..
     else:
         one_line_a_row = _parse_strictly(text, spool, names, separator)
     rows = spool.rows - before
-    if rows == 0:
-        raise FileError(f"{text.name} has a header but no rows: nothing to count")
     if separator != ",":
         notes = (f"{text.name}: columns are separated by a {_SEPARATORS[separator]}", *notes)
     return Part(text.name, rows, 2 if one_line_a_row else None), (*text.notes, *notes)
@@ -55,9 +52,8 @@ def _quoting(text: CheckedText, separator: str, start: int) -> str:
 
     In ``cells`` they enclose cells, and in ``lines`` some of these cells hold a line end.
 
-    Counted from 0, an even quote opens a cell, or is the second of two that stand for one; an odd
-    one closes a cell, or is the first of two. So the sign before an even one, and behind an odd
-    one, is a separator, a line end or a quote. Then all parsers agree on the cells.
+    Counted from 0, an even quote opens a cell or doubles the one before; an odd one closes a cell or
+    is doubled. So before an even one, and behind an odd one, is a separator, line end or quote.
     """
     import numpy as np
 
@@ -70,7 +66,6 @@ def _quoting(text: CheckedText, separator: str, start: int) -> str:
         while chunk := stream.read(CHUNK):
             signs = np.frombuffer(bytes((last,)) + chunk, np.uint8)
             at = np.flatnonzero(signs == _QUOTE)
-            # The first sign was looked at with the chunk before, but for what follows it.
             own = at[at > 0]
             first = number - (len(at) > len(own))
             odd = (first + np.arange(len(at))) % 2 == 1
@@ -145,7 +140,6 @@ def _widths(path: Path, separator: str) -> list[int]:
 def _parse_fast(
     text: CheckedText, spool: Spool, names: Sequence[str], separator: str, quoting: str
 ) -> bool:
-    """Parse with Arrow; False, with nothing kept, if Arrow finds a fault."""
     import pyarrow as pa
     import pyarrow.csv
 

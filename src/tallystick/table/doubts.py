@@ -1,17 +1,15 @@
-"""Doubts about labels: one question, one level, one reaction.
+"""Doubts about labels: one question, one test, one level, one reaction.
 
 *Does having a label depend on X?* X is the order of the rows, a time, a slice, a group of rows, or
-what the votes say. Every interval from a few labels rests on the answer "no". So do the other
-doubts here: a truth that was copied from a voter, is turned round or stands on other rows, and
-rows that belong together. Whatever is found, the answer decides nothing, passes no gate, and says
-why in one sentence (`with_doubt`).
+what the votes say. Other doubts: a truth that was copied from a voter, is turned round or stands on
+other rows, and rows that belong together. Whatever is found, the answer decides nothing.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from shlex import quote
@@ -48,7 +46,6 @@ _BINS = 16
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Labels = Sequence[Any] | NDArray[Any]
 Kind = Literal["votes", "order", "column"]
 
 _R = TypeVar("_R", bound=Result)
@@ -110,38 +107,42 @@ class LabelView:
     known
         Which rows have a label.
     counts
-        How many rows each stands for; 1 if None.
+        How many rows each stands for.
     part, parts
         The part of the table that each row belongs to, such as its system, and their names. Each
-        part is looked at by itself: nobody says that all have the same share of labels, and the
-        same items may stand in several.
+        part is looked at by itself: shares of labels may differ.
     """
 
     kind: Kind
     names: tuple[str, ...]
     codes: Ints
-    labels: Labels
+    labels: Sequence[Any] | NDArray[Any]
     known: Bools
-    counts: Floats | None = None
-    part: Ints | None = None
-    parts: tuple[str, ...] = ()
+    counts: Floats | float = 1.0
+    part: Ints | int = 0
+    parts: tuple[str, ...] = ("",)
 
     @property
     def weights(self) -> Floats:
         """How many rows each stands for."""
-        return np.ones(len(self.known)) if self.counts is None else self.counts
-
-    def of(self, kind: Kind, names: tuple[str, ...], codes: Ints, labels: Labels) -> LabelView:
-        """Return another X of the same rows."""
-        held = codes if codes.ndim == 2 else codes[:, None]
-        return replace(self, kind=kind, names=names, codes=held, labels=labels)
+        return np.broadcast_to(np.asarray(self.counts, np.float64), self.known.shape)
 
     def take(self, keep: NDArray[Any]) -> LabelView:
         """Return some of the rows."""
-        part = None if self.part is None else self.part[keep]
-        counts = None if self.counts is None else self.counts[keep]
-        held = {"codes": self.codes[keep], "known": self.known[keep]}
-        return replace(self, **held, part=part, counts=counts)
+        cut = {
+            name: held[keep]
+            for name in ("codes", "known", "counts", "part")
+            if isinstance(held := getattr(self, name), np.ndarray)
+        }
+        return replace(self, **cut)
+
+    def by_part(self) -> Iterator[LabelView]:
+        """Yield the parts in which some rows have a label and some have none."""
+        part = np.asarray(self.part + np.zeros(len(self.known), np.int64))
+        for k in np.unique(part[self.known]).tolist():
+            own = self.take((part == k) & (self.weights > 0))
+            if own.known.any() and not own.known.all():
+                yield replace(own, part=0, parts=(self.parts[k],) if len(self.parts) > 1 else ("",))
 
 
 _Fact = tuple[float, str, str]
@@ -160,7 +161,7 @@ def label_doubt(looks: Sequence[LabelView], *, looked: int = 1) -> Doubt | None:
 
     and so many groups have no label. The smallest p-value of a look counts as often as the look has
     facts, and the smallest of all as often as there are looks, times *looked* for a caller that
-    asks about several tables. No doubt proves nothing: what X does not show may still differ.
+    asks about several tables.
 
     Examples
     --------
@@ -173,9 +174,9 @@ def label_doubt(looks: Sequence[LabelView], *, looked: int = 1) -> Doubt | None:
     used = 0
     for look in looks:
         facts = [
-            (p, f"{what} (of {part})" if part else what, rests)
-            for rows, part in _by_part(look)
-            for p, what, rests in _FACTS[look.kind](rows)
+            (p, f"{what} (of {part.parts[0]})" if part.parts[0] else what, rests)
+            for part in look.by_part()
+            for p, what, rests in _facts(part)
         ]
         used += bool(facts)
         found += [(p * len(facts), what, rests) for p, what, rests in facts]
@@ -191,13 +192,41 @@ def label_doubt(looks: Sequence[LabelView], *, looked: int = 1) -> Doubt | None:
     )
 
 
-def _by_part(look: LabelView) -> Iterator[tuple[LabelView, str]]:
-    """Yield the parts in which some rows have a label and some have none."""
-    part = np.zeros(len(look.known), np.int64) if look.part is None else look.part
-    for k in np.unique(part[look.known]).tolist():
-        own = replace(look.take((part == k) & (look.weights > 0)), part=None)
-        if own.known.any() and not own.known.all():
-            yield own, look.parts[k] if len(look.parts) > 1 else ""
+def _facts(look: LabelView) -> Iterator[_Fact]:
+    """Yield what is so of every set of rows that X picks out, by the one test."""
+    cells, rows = look.codes, look.weights
+    labels = rows * look.known
+    if look.kind != "votes":  # rows with equal cells are one set
+        says = cells[:, 0] >= 0
+        cells, place = np.unique(cells[says, 0], return_inverse=True)
+        both = (rows, labels)
+        rows, labels = (np.bincount(place, x[says], len(cells)).astype(float) for x in both)
+    n, m = float(rows.sum()), float(labels.sum())
+    if not 0 < m < n or (look.kind == "column" and len(rows) < 2):
+        return
+
+    for event, where, rests in _SETS[look.kind](look, cells, rows):
+        held, seen = float(rows[event].sum()), float(labels[event].sum())
+        if 0 < held < n:
+            # Of two labels both are as telling; where the labels are is easier to read.
+            tail = _tail(seen, n, held, m) * (1 + 1e-9 * (seen * n < held * m))
+            yield tail, _told(look, seen, m, where, held / n), rests
+    if look.kind == "order":
+        place = np.flatnonzero(labels)
+        low, high = int(place[0]), int(place[-1])
+        width = float(rows[low : high + 1].sum())
+        spans = _log_ways(width - 1, m - 1) + math.log(max(n - width, 1e-300))
+        ways = np.logaddexp(spans, _log_ways(width, m)) - _log_ways(n, m)
+        where, rests = _stretch(look, cells, rows, low, high)
+        yield min(1.0, math.exp(ways)), _told(look, m, m, where, width / n), rests  # (LD1)
+    elif look.kind == "column" and len(rows) >= 5:
+        empty, name = labels == 0, repr(look.names[0])
+        told = (
+            f"they are on {count(int((~empty).sum()))} of the {count(len(rows))} different {name},"
+            f" and {percent(float(rows[empty].sum()) / n)} of the rows belong to the others"
+        )
+        chance = _empty_chance(rows, m, int(empty.sum()))
+        yield chance, told, f"rows are alike whatever their {name}"
 
 
 def _tail(seen: float, whole: float, held: float, draws: float) -> float:
@@ -205,108 +234,76 @@ def _tail(seen: float, whole: float, held: float, draws: float) -> float:
     return min(1.0, 2 * smaller_tail(*(round(float(x)) for x in (seen, whole, held, draws))))
 
 
-# What votes show: what each voter says, and who agrees.
+def _told(look: LabelView, seen: float, draws: float, where: str, share: float) -> str:
+    """Say how many of the labels are on some rows."""
+    few = "none" if not seen else f"{'only ' * (2 * seen < draws)}{count(round(seen))}"
+    some = f"{few} of {count(round(draws))} {'is' if seen == 1 else 'are'}"
+    some = f"all {count(round(draws))} are" if seen == draws else some
+    return f"{some} on {where}" + (f", which are {percent(share)} of the table" * bool(look.names))
 
 
-def _vote_facts(look: LabelView) -> Iterator[_Fact]:
-    counts, known = look.weights, look.known
-    for event, possible, what in _events(look.codes, look.names, look.labels):
-        whole, held = counts[possible].sum(), counts[event].sum()
-        draws, seen = counts[possible & known].sum(), counts[event & known].sum()
-        if 0 < held < whole and 0 < draws < whole:
-            # Of two labels both are as telling; "says b on all" is easier to read than "a on none".
-            tail = _tail(seen, whole, held, draws) * (1 + 1e-9 * (seen * whole < held * draws))
-            drawn, everywhere = percent(seen / draws), percent(held / whole)
-            told = f"{drawn} of the labelled rows and on {everywhere} of all"
-            yield tail, f"{what} on {told}", "the labels are like a random draw, whatever the votes"
+# The sets of rows that X picks out: which they are, where that is, what is taken for granted.
+
+
+_Sets = Iterator[tuple[NDArray[Any], str, str]]
+
+
+def _vote_sets(look: LabelView, codes: Ints, _: Floats) -> _Sets:
+    for what, event in _events(look.names, look.labels, codes):
+        yield event, f"rows where {what}", "the labels are like a random draw, whatever the votes"
 
 
 def _events(
-    codes: Ints, names: Sequence[str], labels: Labels
-) -> Iterator[tuple[Bools, Bools, str]]:
-    """Yield what can be seen: in which rows it is so, in which it could be, and its words."""
+    names: Sequence[str], labels: Sequence[Any] | NDArray[Any], codes: Ints
+) -> Iterator[tuple[str, Bools]]:
     says = codes >= 0
     for j, name in enumerate(names):
         for c, label in enumerate(labels):
-            yield codes[:, j] == c, says[:, j], f"{name} says {label}"
+            yield f"{name} says {label}", codes[:, j] == c
     if len(names) <= _MOST_PAIRS:
         for a, b in combinations(range(len(names)), 2):
-            both = says[:, a] & says[:, b]
-            yield both & (codes[:, a] == codes[:, b]), both, f"{names[a]} and {names[b]} agree"
+            same = says[:, a] & (codes[:, a] == codes[:, b])
+            yield f"{names[a]} and {names[b]} agree", same
     if len(names) > 2:
-        some = says.sum(axis=1) > 1
-        least = np.where(says, codes, np.iinfo(np.int64).max).min(axis=1)
-        yield some & (codes.max(axis=1) == least), some, "all agree"
+        yield "all agree", (says.sum(axis=1) > 1) & ~_apart(codes)
 
 
-# What an order shows: all labels within a few rows, or too many of them on a part of it.
+def _apart(codes: Ints) -> Bools:
+    """Say on which rows two columns say different things."""
+    least = np.where(codes >= 0, codes, np.iinfo(np.int64).max).min(axis=1)
+    return np.asarray((codes >= 0).any(axis=1) & (codes.max(axis=1) > least))
 
 
-def _order_facts(look: LabelView) -> Iterator[_Fact]:
-    rows, labels, codes = _grouped(look)
-    n, m = float(rows.sum()), float(labels.sum())
-    if not 0 < m < n:
-        return
-    ends, held = np.cumsum(rows), np.flatnonzero(labels)
-
-    def told(tail: float, low: int, high: int, seen: float) -> _Fact:
-        some, before, last = _some(seen, m), ends[low] - rows[low], ends[high]
-        if not look.names:
-            where = f"{count(round(before) + 1)} to {count(round(last))} of {count(round(n))}"
-            return tail, f"{some} on rows {where}", "the table is in random order"
-        cells = (look.labels[int(codes[k])] for k in (low, high))
-        one, other = (f"{cell:g}" if isinstance(cell, float) else cell for cell in cells)
-        where = f"from {one} to {other}, which are {percent((last - before) / n)} of the table"
-        name = repr(look.names[0])
-        return tail, f"{some} on rows with {name} {where}", f"nothing changes with {name}"
-
-    low, high = int(held[0]), int(held[-1])
-    width = float(ends[high] - ends[low] + rows[low])
-    spans = _log_ways(width - 1, m - 1) + math.log(max(n - width, 1e-300))
-    ways = np.logaddexp(spans, _log_ways(width, m)) - _log_ways(n, m)
-    yield told(min(1.0, math.exp(ways)), low, high, m)  # (LD1)
-    if len(rows) < _BINS:
-        return
-
+def _order_sets(look: LabelView, codes: Ints, rows: Floats) -> _Sets:
     # The middle of a value's rows says in which bin they are, so equal values stay together.
-    bins = ((ends - rows / 2) / n * _BINS).astype(np.int64)
-    for size in (8, 4, 2, 1):
+    bins = ((np.cumsum(rows) - rows / 2) / rows.sum() * _BINS).astype(np.int64)
+    for size in (8, 4, 2, 1) if len(rows) >= _BINS else ():
         for k in range(0, _BINS, size):
             own = np.flatnonzero((bins >= k) & (bins < k + size))
-            inside, seen = float(rows[own].sum()), float(labels[own].sum())
-            if 0 < inside < n:
-                yield told(_tail(seen, n, inside, m), int(own[0]), int(own[-1]), seen)
+            if own.size:
+                yield own, *_stretch(look, codes, rows, int(own[0]), int(own[-1]))
 
 
-def _some(seen: float, draws: float) -> str:
-    """Return how many of the labels, with the verb."""
-    if seen == draws:
-        return f"all {count(round(draws))} are"
-    few = "none" if not seen else f"{'only ' * (2 * seen < draws)}{count(round(seen))}"
-    return f"{few} of {count(round(draws))} {'is' if seen == 1 else 'are'}"
+def _stretch(look: LabelView, codes: Ints, rows: Floats, low: int, high: int) -> tuple[str, str]:
+    """Return where a stretch of an order is, and what it rests on."""
+    if not look.names:
+        first, last, n = (round(float(rows[:k].sum())) for k in (low, high + 1, len(rows)))
+        where = f"rows {count(first + 1)} to {count(last)} of {count(n)}"
+        return where, "the table is in random order"
+    cells = (look.labels[int(codes[k])] for k in (low, high))
+    one, other = (f"{cell:g}" if isinstance(cell, float) else cell for cell in cells)
+    name = repr(look.names[0])
+    return f"rows with {name} from {one} to {other}", f"nothing changes with {name}"
 
 
-# What a column shows: a value with too few or too many labels, and groups without any.
+def _column_sets(look: LabelView, codes: Ints, rows: Floats) -> _Sets:
+    name = repr(look.names[0])
+    for place in np.argsort(-rows, kind="stable")[:_MOST_PARTS]:
+        value = look.labels[int(codes[place])]
+        yield np.array([place]), f"rows with {name} {value}", f"{name} makes no difference"
 
 
-def _column_facts(look: LabelView) -> Iterator[_Fact]:
-    rows, labels, values = _grouped(look)
-    n, m, name = float(rows.sum()), float(labels.sum()), repr(look.names[0])
-    if len(rows) < 2 or not 0 < m < n:
-        return
-    for place in np.argsort(-rows, kind="stable")[:_MOST_PARTS].tolist():
-        value, held, seen = look.labels[int(values[place])], float(rows[place]), labels[place]
-        where = f"{name} {value}, which are {percent(held / n)} of the table"
-        some = f"{_some(float(seen), m)} on rows with {where}"
-        yield _tail(float(seen), n, held, m), some, f"{name} makes no difference"
-    if len(rows) >= 5:
-        empty = labels == 0
-        told = (
-            f"they are on {count(int((~empty).sum()))} of the {count(len(rows))} different {name},"
-            f" and {percent(float(rows[empty].sum()) / n)} of the rows belong to the others"
-        )
-        chance = _empty_chance(rows, m, int(empty.sum()))
-        yield chance, told, f"rows are alike whatever their {name}"
+_SETS = {"votes": _vote_sets, "order": _order_sets, "column": _column_sets}
 
 
 def _empty_chance(sizes: Floats, draws: float, empty: int) -> float:
@@ -335,67 +332,6 @@ def _log_ways(n: float, k: float) -> float:
     if not 0 <= k <= n:
         return -math.inf
     return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
-
-
-def _grouped(look: LabelView) -> tuple[Floats, Floats, Ints]:
-    """Return rows and labels of each code that occurs, in their order, and the codes."""
-    says = look.codes[:, 0] >= 0
-    codes, place = np.unique(look.codes[says, 0], return_inverse=True)
-    counts = look.weights[says]
-    both = (counts, counts * look.known[says])
-    rows, labels = (np.bincount(place, weights=x, minlength=len(codes)) for x in both)
-    return rows.astype(np.float64), labels.astype(np.float64), codes.astype(np.int64)
-
-
-_FACTS: dict[Kind, Callable[[LabelView], Iterator[_Fact]]] = {
-    "votes": _vote_facts,
-    "order": _order_facts,
-    "column": _column_facts,
-}
-
-
-# Rows that belong together: differences of voters correlate inside the groups of a column.
-
-
-_TIMES = 999
-_LEAST_EFFECT = 1.5
-"""Factor on the variance from which groups matter: intervals are a fifth too narrow."""
-
-
-def belong_together(values: Floats, groups: Ints) -> float | None:
-    r"""Return by what factor groups raise the variance of a mean difference; None if not surely.
-
-    Values are rows x voters. What voters have in common on a row, such as its difficulty, is taken
-    off, so only differences count. With :math:`S_g` the sums of group g, :math:`\sum_g S_g^2` is
-    held against its values when rows change places at random: it must exceed all of 999.
-
-    Examples
-    --------
-    >>> groups = np.repeat(np.arange(30), 10)
-    >>> ahead = np.random.default_rng(1).integers(0, 2, 30)[groups].astype(float)
-    >>> round(belong_together(np.stack([ahead, 1 - ahead], axis=1), groups))
-    10
-    >>> belong_together(np.random.default_rng(1).random((300, 2)), groups) is None
-    True
-    """
-    apart = values - values.mean(axis=1, keepdims=True)
-    apart -= apart.mean(axis=0)
-    noise = float((apart**2).sum())
-    _, place = np.unique(groups, return_inverse=True)
-    if noise <= 0:
-        return None
-
-    def squares(of: Floats) -> float:
-        return sum(float((np.bincount(place, weights=column) ** 2).sum()) for column in of.T)
-
-    found = squares(apart)
-    if found < _LEAST_EFFECT * noise:
-        return None
-    rng = np.random.default_rng(0)
-    for _ in range(_TIMES):
-        if squares(apart[rng.permutation(len(apart))]) >= found:
-            return None
-    return found / noise
 
 
 # The reaction, and what every verb asks of its data.
@@ -471,19 +407,12 @@ def find_doubt(
         Whether the verb reads which rows belong together.
     looked
         How many tables, such as slices, the caller asks about.
-
-    Examples
-    --------
-    >>> from tallystick.table import read
-    >>> gold = [1, None, None, None] * 25 + [None] * 100
-    >>> table = {"x": [0, 1] * 100, "y": [1, 1] * 100, "lang": ["en"] * 100 + ["de"] * 100}
-    >>> found = find_doubt(read({**table, "gold": gold}, judges=("x", "y"), truth="gold"))
-    >>> found.assumption
-    "'lang' makes no difference"
     """
-    roles = data.roles
+    roles, looks = data.roles, list[LabelView]()
     drawn = data.session is not None or roles.probability is not None
-    looks = [] if roles.truth is None or drawn or speaks == "none" else _looks(data, speaks)
+    if roles.truth is not None and not drawn and speaks != "none":
+        rows = isinstance(data.held, Table)
+        looks = _row_looks(data, speaks) if rows else _counted_looks(data, speaks)
     return (
         label_doubt(looks, looked=looked) or _truth_doubt(data) or _together_doubt(data, clustered)
     )
@@ -507,17 +436,6 @@ _MOST_CELLS = 20_000_000
 _ORDERS = ("item", "time", "score", "confidence")
 
 
-def _looks(data: Data, speaks: str) -> list[LabelView]:
-    if isinstance(data.held, Table):
-        return _row_looks(data, data.held, speaks) if data.n_rows <= _MOST_ROWS else []
-    counted = data.counted(str(data.roles.truth), *_voters(data))
-    if counted is None or counted.weighted or not _voters(data):
-        return []
-    votes = _counted_votes(data, counted)
-    looks = _vote_looks(votes, speaks)
-    return [*looks, *_counted_columns(data, counted, votes)] if speaks == "all" else looks
-
-
 def _voters(data: Data) -> tuple[str, ...]:
     names = data.roles.columns(*VOTES)
     return tuple(name for name in names if name != data.roles.truth)[:_MOST_VOTERS]
@@ -529,59 +447,8 @@ def _is_label(data: Data, labels: Sequence[Any]) -> Bools:
     return np.array([not (is_missing(x, silent) or is_no_answer(x)) for x in labels], bool)
 
 
-def _counted_votes(data: Data, tally: Tally) -> LabelView:
-    """Return the votes of a tally."""
-    truth, votes, system = str(data.roles.truth), _voters(data), data.roles.system
-    systems = [system] if system in tally.names and system is not None else []
-    held = tally.marginal([truth, *votes, *systems])
-    codes, labels = _coded(data, held, len(votes) + 1)
-    return LabelView(
-        kind="votes",
-        names=votes,
-        codes=codes[:, 1:],
-        labels=labels,
-        known=codes[:, 0] >= 0,
-        counts=np.asarray(held.counts, np.float64),
-        part=held.codes[:, -1].astype(np.int64) if systems else None,
-        parts=tuple(map(str, held.labels[systems[0]])) if systems else (),
-    )
-
-
-def _counted_columns(data: Data, tally: Tally, votes: LabelView) -> list[LabelView]:
-    """Return what else was counted, and what a service knows beside its counts."""
-    truth, roles, looks = str(data.roles.truth), data.roles, []
-    cells: dict[str, list[tuple[Any, int, int]]] = {}
-    for name in set(tally.names) - (set(roles.columns()) - {roles.by}):
-        held = tally.marginal([truth, name])
-        known = _is_label(data, held.labels[truth])[held.codes[:, 0]]
-        for code, label in enumerate(held.labels[name]):
-            own = held.codes[:, 1] == code
-            n, k = held.counts[own].sum(), held.counts[own & known].sum()
-            cells.setdefault(name, []).append((label, int(n), int(k)))
-    if data.beside is not None:
-        taken = roles.columns("by", "system")
-        cells |= {name: [*own] for name, own in data.beside.parts.items() if name not in taken}
-    for name, own_cells in sorted(cells.items()):
-        codes = np.repeat([k if one[0] is not None else -1 for k, one in enumerate(own_cells)], 2)
-        counts = np.array([x for _, n, k in own_cells for x in (n - k, k)], np.float64)
-        known = np.tile([False, True], len(own_cells))
-        rows = replace(votes, known=known, counts=counts, part=None, parts=())
-        look = rows.of("column", (name,), codes, [one[0] for one in own_cells])
-        looks += [] if _is_written_by_labelling(look) else [look]
-    if data.beside is not None and data.beside.labelled is not None:
-        # Three places in the order: before the first label, between the ends, after the last.
-        first, last = data.beside.labelled
-        m, n = float(votes.weights[votes.known].sum()), float(votes.weights.sum())
-        block = np.array([first - 1.0, m, last - first + 1 - m, n - last])
-        known = np.array([False, True, False, False])
-        rows = replace(votes, known=known, counts=block, part=None, parts=())
-        looks.append(rows.of("order", (), np.array([0, 1, 1, 2]), ()))
-    return looks
-
-
-def _vote_looks(votes: LabelView, speaks: str) -> list[LabelView]:
-    """Return the look at the votes: as labels, or, where they are many numbers, as orders."""
-    votes = votes.take(_needed(votes)) if speaks == "disagreements" else votes
+def _vote_looks(votes: LabelView) -> list[LabelView]:
+    """Return the look at the votes: as labels, or many numbers as orders."""
     if len(votes.labels) <= _MOST_LABELS:
         return [votes]
     numbers = np.array([number_of(one) for one in votes.labels], np.float64)
@@ -589,7 +456,10 @@ def _vote_looks(votes: LabelView, speaks: str) -> list[LabelView]:
         return [replace(votes, labels=())]
     values, rank = np.unique(numbers, return_inverse=True)
     ranks = np.append(rank, -1).astype(np.int64)[votes.codes]
-    return [votes.of("order", (name,), ranks[:, j], values) for j, name in enumerate(votes.names)]
+    return [
+        replace(votes, kind="order", names=(name,), codes=ranks[:, [j]], labels=values)
+        for j, name in enumerate(votes.names)
+    ]
 
 
 def _needed(votes: LabelView) -> Bools:
@@ -598,20 +468,19 @@ def _needed(votes: LabelView) -> Bools:
     All rows, if labels are as frequent where they agree: more rows show more. None, if every
     disagreement has a label, because these determine the difference.
     """
-    codes, counts, known = votes.codes, votes.weights, votes.known
-    least = np.where(codes >= 0, codes, np.iinfo(np.int64).max).min(axis=1)
-    apart = np.asarray((codes >= 0).any(axis=1) & (codes.max(axis=1) > least) & (counts > 0))
+    counts, known = votes.weights, votes.known
+    apart = _apart(votes.codes) & (counts > 0)
     if known[apart].all():
-        return np.zeros(len(codes), bool)
+        return np.zeros(len(known), bool)
     rows = apart & known, counts > 0, apart, known
     alike = _tail(*(float(counts[one].sum()) for one in rows)) > 0.05
     return np.asarray(counts > 0) if alike else apart
 
 
 def _is_written_by_labelling(look: LabelView) -> bool:
-    """Say whether a column was filled when people labelled: who did, how long it took, is it done.
+    """Say whether a column was filled by labelling: it says the same on all rows without a label.
 
-    It is blank, or always says the same, on all rows without a label. Two words may be two slices.
+    Two words may be two slices.
     """
     codes = look.codes[:, 0]
     without = np.unique(codes[~look.known & (look.weights > 0)])
@@ -622,9 +491,67 @@ def _is_written_by_labelling(look: LabelView) -> bool:
     return as_pass_fail(words) is not None or all(isinstance(x, bool | int) for x in words)
 
 
-def _row_looks(data: Data, table: Table, speaks: str) -> list[LabelView]:
-    """Return the looks at a table: votes, the order of rows, and every column without a role."""
-    held = _labelled_rows(data, table)
+def _counted_looks(data: Data, speaks: str) -> list[LabelView]:
+    """Return the looks at counts, and at what a service knows beside them."""
+    truth, roles, names = str(data.roles.truth), data.roles, _voters(data)
+    tally = data.counted(truth, *names)
+    if tally is None or tally.weighted or not names:
+        return []
+    systems = roles.columns("system")
+    held = tally.marginal([truth, *names, *systems])
+    codes, labels = _coded(data, held, len(names) + 1)
+    votes = LabelView(
+        kind="votes",
+        names=names,
+        codes=codes[:, 1:],
+        labels=labels,
+        known=codes[:, 0] >= 0,
+        counts=np.asarray(held.counts, np.float64),
+        part=held.codes[:, -1].astype(np.int64) if systems else 0,
+        parts=tuple(map(str, held.labels[systems[0]])) if systems else ("",),
+    )
+    if speaks == "disagreements":
+        return _vote_looks(votes.take(_needed(votes)))
+
+    cells: dict[str, list[tuple[Any, int, int]]] = {}
+    for name in set(tally.names) - (set(roles.columns()) - {roles.by}):
+        held = tally.marginal([truth, name])
+        known = held.counts * _is_label(data, held.labels[truth])[held.codes[:, 0]]
+        sums = (np.bincount(held.codes[:, 1], one).astype(int) for one in (held.counts, known))
+        cells[name] = list(zip(held.labels[name], *sums, strict=True))
+    if data.beside is not None:
+        taken = roles.columns("by", "system")
+        cells |= {name: [*own] for name, own in data.beside.parts.items() if name not in taken}
+    looks = _vote_looks(votes)
+    for name, own in sorted(cells.items()):
+        look = LabelView(
+            kind="column",
+            names=(name,),
+            codes=np.repeat([-1 if one[0] is None else k for k, one in enumerate(own)], 2)[:, None],
+            labels=[one[0] for one in own],
+            known=np.tile([False, True], len(own)),
+            counts=np.array([x for _, n, k in own for x in (n - k, k)], np.float64),
+        )
+        looks += [] if _is_written_by_labelling(look) else [look]
+    if data.beside is not None and data.beside.labelled is not None:
+        # Three places in the order: before the first label, between the ends, after the last.
+        first, last = data.beside.labelled
+        m, n = float(votes.weights[votes.known].sum()), float(votes.weights.sum())
+        look = LabelView(
+            kind="order",
+            names=(),
+            codes=np.array([[0], [1], [1], [2]]),
+            labels=(),
+            known=np.array([False, True, False, False]),
+            counts=np.array([first - 1.0, m, last - first + 1 - m, n - last]),
+        )
+        looks.append(look)
+    return looks
+
+
+def _row_looks(data: Data, speaks: str) -> list[LabelView]:
+    """Return the looks at votes, the order of rows, and columns without a role."""
+    held = _labelled_rows(data) if data.n_rows <= _MOST_ROWS else None
     if held is None:
         return []
     votes, keep, truth = held
@@ -633,17 +560,17 @@ def _row_looks(data: Data, table: Table, speaks: str) -> list[LabelView]:
         if speaks == "disagreements":
             apart = _needed(votes)
             votes, keep, truth = votes.take(apart), keep[apart], truth[apart]
-        part = np.zeros(len(keep), np.int64) if votes.part is None else votes.part
-        whole = np.column_stack((votes.codes, votes.known.astype(np.int64), part))
         if not votes.known.any():
             return []
         # Rows with equal votes are counted: a sum per pattern takes less than one per row.
+        part = votes.part + np.zeros(len(keep), np.int64)
+        whole = np.column_stack((votes.codes, votes.known.astype(np.int64), part))
         first, counts, _ = distinct_rows(whole, int(whole.max(initial=0)) + 1)
-        looks = _vote_looks(replace(votes.take(first), counts=counts), "all")
+        looks = _vote_looks(replace(votes.take(first), counts=counts))
     place = np.arange(len(keep))
     is_sorted = _was_sorted_by(truth[votes.known])
-    for name, kind, codes, labels in _columns(data, table):
-        look = votes.of(kind, (name,), codes[keep], labels)
+    for name, kind, codes, labels in _columns(data):
+        look = replace(votes, kind=kind, names=(name,), codes=codes[keep][:, None], labels=labels)
         if _is_written_by_labelling(look):
             continue
         if kind == "order" and _has_two_orders(look):
@@ -652,16 +579,13 @@ def _row_looks(data: Data, table: Table, speaks: str) -> list[LabelView]:
                 continue
             is_sorted = True
         looks.append(look)
-    return looks if is_sorted else [*looks, votes.of("order", (), place, place)]
+    whole_order = replace(votes, kind="order", names=(), codes=place[:, None], labels=place)
+    return looks if is_sorted else [*looks, whole_order]
 
 
-def _labelled_rows(data: Data, table: Table) -> tuple[LabelView, Ints, Ints] | None:
-    """Return the votes of all items, the row of each, and its label as a number.
-
-    Rows of one item (and system) are labelled together, and so are clusters that are labelled as a
-    whole: each counts once.
-    """
-    roles, votes = data.roles, _voters(data)
+def _labelled_rows(data: Data) -> tuple[LabelView, Ints, Ints] | None:
+    """Return the votes of all items, the row of each, and its label as a number."""
+    roles, votes, table = data.roles, _voters(data), data.table
     truth = roles.truth
     if truth is None or truth not in table.columns:
         return None
@@ -695,8 +619,8 @@ def _labelled_rows(data: Data, table: Table) -> tuple[LabelView, Ints, Ints] | N
 
 def _once(rows: LabelView, keep: Ints, groups: NDArray[Any]) -> tuple[LabelView, Ints]:
     """Return each group of each part once; it has a label if one of its rows has."""
-    part = 0 if rows.part is None else rows.part
-    keys = np.where(groups < 0, -1 - np.arange(len(groups)), part * (len(groups) + 1) + groups)
+    keys = rows.part * (len(groups) + 1) + groups
+    keys = np.where(groups < 0, -1 - np.arange(len(groups)), keys)
     _, first, place = np.unique(keys, return_index=True, return_inverse=True)
     if len(first) == len(groups):
         return rows, keep
@@ -711,7 +635,7 @@ def _was_sorted_by(labels: Ints) -> bool:
 
 
 def _has_two_orders(look: LabelView) -> bool:
-    """Say whether rows with a label are in order, and rows without, but not all together."""
+    """Say whether rows with a label are in order, and those without, but not all."""
     codes, known = look.codes[:, 0], look.known
     parts = (codes[(codes >= 0) & one] for one in (codes >= 0, known, ~known))
     steps = [np.diff(one) for one in parts]
@@ -719,9 +643,9 @@ def _has_two_orders(look: LabelView) -> bool:
     return not whole and with_label and without
 
 
-def _columns(data: Data, table: Table) -> Iterator[tuple[str, Kind, Ints, Labels]]:
-    """Yield the columns without a role: as orders (times, many numbers) and as repeated values."""
-    roles, kinds = data.roles, table.kinds
+def _columns(data: Data) -> Iterator[tuple[str, Kind, Ints, Any]]:
+    """Yield the columns without a role: as orders and as repeated values."""
+    roles, table, kinds = data.roles, data.table, data.table.kinds
     used = set(roles.columns()) - set(roles.columns("by", *_ORDERS))
     names = [name for name in table.columns if name not in used][:_MOST_COLUMNS]
     cells = [identifier(name) for name in names]
@@ -760,15 +684,14 @@ _SHOWS, _CHANCE = 4.0, 2.0
 """Standard errors at which a truth would show, and below which a column shows nothing."""
 
 
-def labelled(data: Data) -> tuple[tuple[str, ...], Ints, Ints] | None:
-    """Return the voters, patterns of labelled rows x (truth, voters) and how often each occurs.
+def _labelled(data: Data) -> tuple[Ints, Ints]:
+    """Return patterns of labelled rows x (truth, voters), and how often each occurs.
 
-    Equal codes mean the same label, -1 none. What the answer has counted is used again; of a table
-    that was not counted, some labelled rows are.
+    What the answer has counted is used again; else some labelled rows are counted.
     """
-    truth, names = data.roles.truth, _voters(data)
+    truth, names, none = data.roles.truth, _voters(data), np.zeros((0, 1), np.int64)
     if truth is None or not names:
-        return None
+        return none, none[:, 0]
     counted = data.counted(truth, *names)
     if counted is None and isinstance(data.held, Table) and truth in data.held.columns:
         some = data.held.relation.filter(f"{identifier(truth)} is not null").limit(_LOOKED)
@@ -777,20 +700,19 @@ def labelled(data: Data) -> tuple[tuple[str, ...], Ints, Ints] | None:
             rules = replace(data.rules, coerce=True)
             counted = replace(part, rules=rules).count_words(truth, *names)
         except InputError:  # a column of so many values that they are no labels
-            return None
+            return none, none[:, 0]
     if counted is None or counted.patterns * len(names) > _MOST_CELLS:
-        return None
+        return none, none[:, 0]
     held = counted.marginal([truth, *names])
     codes, _ = _coded(data, held, len(names) + 1)
     known, counts = codes[:, 0] >= 0, np.asarray(held.counts, dtype=np.int64)
-    return (names, codes[known], counts[known]) if known.any() else None
+    return codes[known], counts[known]
 
 
 def _coded(data: Data, tally: Tally, columns: int) -> tuple[Ints, list[Label]]:
     """Return the first columns of a tally as codes, the truth first, and what the codes mean.
 
-    Labels that read alike have one code. A column that shares no label with the truth, while both
-    say right and wrong, is read in the words of the truth.
+    A column without the labels of the truth is read in its words, if both say right and wrong.
     """
     tokens = frozenset(data.rules.missing)
     words = [
@@ -811,58 +733,11 @@ def _coded(data: Data, tally: Tally, columns: int) -> tuple[Ints, list[Label]]:
 
 
 def _right_wrong(words: set[Label]) -> Mapping[Label, float]:
-    """Return 1 for the label that means right and 0 for the one that means wrong, if two do."""
+    """Return 1 for the label that means right and 0 for wrong, if two do."""
     if words and words <= {0, 1}:
         return {word: float(word) for word in words if isinstance(word, int)}
     found = as_pass_fail(words) if words else None
     return found if found is not None and set(found.values()) <= {0.0, 1.0} else {}
-
-
-def _agreements(names: tuple[str, ...], codes: Ints, counts: Ints) -> dict[str, tuple[int, int]]:
-    votes = codes[:, 1:]
-    rows, same = counts @ (votes >= 0), counts @ (votes == codes[:, :1])
-    return {name: (int(n), int(k)) for name, n, k in zip(names, rows, same, strict=True)}
-
-
-def is_unrelated(codes: Ints, counts: Ints) -> bool:
-    r"""Say whether the first column agrees with no other, while the others agree.
-
-    Two columns that are right with independent errors and agree with kappa :math:`\kappa` each
-    agree with the truth with about :math:`\sqrt\kappa`, which *n* rows show at
-    :math:`\sqrt{n \kappa}` standard errors.
-    """
-    if codes.shape[1] < 3 or codes.max(initial=-1) >= _MOST_LABELS:
-        return False
-    rows = _some_rows(codes, counts)
-    kappa, z = agreement(rows)
-    pairs = kappa[1:, 1:][np.triu_indices(codes.shape[1] - 1, 1)]
-    pairs = pairs[np.isfinite(pairs)]
-    if not pairs.size or np.isnan(z[0, 1:]).any():
-        return False
-    # Columns that only seem to agree prove nothing: two standard errors are taken off.
-    common = max(float(pairs.mean()) - _CHANCE / math.sqrt(len(rows)), 0.0)
-    return math.sqrt(len(rows) * common) >= _SHOWS and bool(np.abs(z[0, 1:]).max() < _CHANCE)
-
-
-def is_opposite(codes: Ints, counts: Ints) -> bool:
-    """Say whether every column agrees with a first one of two labels far less than by chance.
-
-    Columns that say one label everywhere are as good as chance, however seldom they are right.
-    """
-    true = np.unique(codes[:, 0])
-    if len(true) != 2:
-        return False
-    # A tie or a refusal takes neither side.
-    kappa, z = agreement(_some_rows(np.where(np.isin(codes, true), codes, -1), counts))
-    return bool(((kappa[0, 1:] < -_OPPOSITE) & (z[0, 1:] <= -_SHOWS)).all())
-
-
-def _some_rows(codes: Ints, counts: Ints) -> NDArray[np.int32]:
-    """Return rows of their own, not too many of them."""
-    if int(counts.sum()) > _LOOKED_AT:
-        drawn = np.random.default_rng(0).multivariate_hypergeometric
-        counts = drawn(counts, _LOOKED_AT, method="marginals")
-    return np.repeat(codes, counts, axis=0).astype(np.int32)
 
 
 def copied_from(agreements: Mapping[str, tuple[int, int]]) -> tuple[str, str] | None:
@@ -872,8 +747,6 @@ def copied_from(agreements: Mapping[str, tuple[int, int]]) -> tuple[str, str] | 
     that errs half as often agrees everywhere with probability
 
     .. math:: (1 - e/2)^n .    \tag{CP1}
-
-    *agreements* are, for each column, the rows that have both and those on which they are equal.
 
     Examples
     --------
@@ -894,14 +767,21 @@ def copied_from(agreements: Mapping[str, tuple[int, int]]) -> tuple[str, str] | 
 
 
 def _truth_doubt(data: Data) -> Doubt | None:
-    """Return the doubt about a truth that is a copy, is turned round, or stands on other rows."""
-    told = labelled(data)
-    if told is None:
+    r"""Return the doubt about a truth that is a copy, is turned round, or stands on other rows.
+
+    Two columns that are right with independent errors and agree with kappa :math:`\kappa` each
+    agree with the truth with about :math:`\sqrt\kappa`, which *n* rows show at
+    :math:`\sqrt{n \kappa}` standard errors.
+    """
+    codes, counts = _labelled(data)
+    true = np.unique(codes[:, 0])
+    if not true.size:
         return None
-    truth, (_, codes, counts), held = repr(data.roles.truth), told, _agreements(*told)
+    truth, votes = repr(data.roles.truth), codes[:, 1:]
+    both = zip(counts @ (votes >= 0), counts @ (votes == codes[:, :1]), strict=True)
+    held = {name: (int(n), int(k)) for name, (n, k) in zip(_voters(data), both, strict=True)}
     # Readers of a session did not see the votes; who always says the one label is no copy.
-    said = np.unique(codes[:, 0])
-    found = copied_from(held) if data.session is None and len(said) > 1 else None
+    found = copied_from(held) if data.session is None and len(true) > 1 else None
     if found is not None:
         column, other = found
         return Doubt(
@@ -917,7 +797,17 @@ def _truth_doubt(data: Data) -> Doubt | None:
             ),
             assumption=f"{truth} was made without {column!r}",
         )
-    if is_opposite(codes, counts):
+    if codes.max() >= _MOST_LABELS:
+        return None
+
+    if int(counts.sum()) > _LOOKED_AT:
+        drawn = np.random.default_rng(0).multivariate_hypergeometric
+        counts = drawn(counts, _LOOKED_AT, method="marginals")
+    rows = np.repeat(codes, counts, axis=0).astype(np.int32)
+    # Of two labels a tie or a refusal takes neither side. A column that says one label everywhere
+    # is as good as chance, however seldom it is right.
+    kappa, z = agreement(np.where(np.isin(rows, true), rows, -1) if len(true) == 2 else rows)
+    if len(true) == 2 and ((kappa[0, 1:] < -_OPPOSITE) & (z[0, 1:] <= -_SHOWS)).all():
         share = max(k / n for n, k in held.values())
         return Doubt(
             why="look turned round",
@@ -930,7 +820,13 @@ def _truth_doubt(data: Data) -> Doubt | None:
         )
     # The answers of one API agree with one another whatever the truth is.
     paired = data.roles.old is not None or len(data.roles.systems) == 2
-    if paired or data.session is not None or not is_unrelated(codes, counts):
+    pairs = kappa[1:, 1:][np.triu_indices(len(held), 1)]
+    pairs = pairs[np.isfinite(pairs)]
+    if paired or data.session is not None or not pairs.size or np.isnan(z[0, 1:]).any():
+        return None
+    # Columns that only seem to agree prove nothing: two standard errors are taken off.
+    common = max(float(pairs.mean()) - _CHANCE / math.sqrt(len(rows)), 0.0)
+    if math.sqrt(len(rows) * common) < _SHOWS or np.abs(z[0, 1:]).max() >= _CHANCE:
         return None
     return Doubt(
         why="look misplaced",
@@ -943,19 +839,38 @@ def _truth_doubt(data: Data) -> Doubt | None:
     )
 
 
+# Rows that belong together: differences of voters correlate inside the groups of a column.
+
+
+_TIMES = 999
+_LEAST_EFFECT = 1.5
+"""Factor on the variance from which groups matter: intervals are a fifth too narrow."""
+
 _LEAST_ROWS, _LEAST_GROUPS, _MOST_TOGETHER = 20, 10, 20_000
 
 
 def _together_doubt(data: Data, clustered: bool) -> Doubt | None:
-    """Return the doubt about rows that belong together, by the first column that shows it."""
-    table, roles, names = data.held, data.roles, _voters(data)
+    """Return the doubt about rows that belong together."""
+    roles, names = data.roles, _voters(data)
     declared = roles.cluster or roles.replicate or roles.weight or roles.system or roles.systems
-    if not isinstance(table, Table) or declared or data.n_rows > _MOST_ROWS or len(names) < 2:
+    is_asked = isinstance(data.held, Table) and not declared and len(names) > 1
+    if not is_asked or data.n_rows > _MOST_ROWS:
         return None
-    values, rows = _differences(data, names)
-    for name, kind, codes, _ in _columns(data, table):
-        here = codes[rows] >= 0
-        groups = codes[rows][here]
+    # Voters are compared on rows on which all of them say something: by right or wrong where a
+    # truth is known, else by numbers, or by one label of two.
+    coded = data.words(*names, *roles.columns("truth"))
+    codes = coded.codes[:_MOST_TOGETHER]
+    rows = np.flatnonzero((codes >= 0).all(axis=1))
+    numbers = np.array([number_of(one) for one in coded.labels], np.float64)
+    if np.isnan(numbers).any():
+        numbers = np.arange(len(numbers), dtype=np.float64) * (len(numbers) == 2)
+    values = numbers[codes[rows]]
+    if roles.truth is not None:
+        values = (codes[rows, :-1] == codes[rows, -1:]).astype(np.float64)
+
+    for name, kind, cells, _ in _columns(data):
+        here = cells[rows] >= 0
+        groups = cells[rows][here]
         different = len(np.unique(groups))
         many = len(groups) >= max(_LEAST_ROWS, 2 * different) and different >= _LEAST_GROUPS
         effect = belong_together(values[here], groups) if many and kind == "column" else None
@@ -976,18 +891,28 @@ def _together_doubt(data: Data, clustered: bool) -> Doubt | None:
     return None
 
 
-def _differences(data: Data, names: tuple[str, ...]) -> tuple[Floats, Ints]:
-    """Return what voters are compared by, for rows on which all of them say something.
+def belong_together(values: Floats, groups: Ints) -> float | None:
+    r"""Return by what factor groups raise the variance of a mean difference; None if not surely.
 
-    Right or wrong where a truth is known, else numbers, or one label of two.
+    Values are rows x voters. What voters have in common on a row, such as its difficulty, is taken
+    off, so only differences count. With :math:`S_g` the sums of group g, :math:`\sum_g S_g^2` is
+    held against its values when rows change places at random: it must exceed all of 999.
     """
-    truth = data.roles.truth
-    coded = data.words(*names, *(() if truth is None else (truth,)))
-    codes = coded.codes[:_MOST_TOGETHER]
-    rows = np.flatnonzero((codes >= 0).all(axis=1))
-    if truth is not None:
-        return (codes[rows, :-1] == codes[rows, -1:]).astype(np.float64), rows
-    numbers = np.array([number_of(one) for one in coded.labels], np.float64)
-    if np.isnan(numbers).any():
-        numbers = np.arange(len(numbers), dtype=np.float64) * (len(numbers) == 2)
-    return numbers[codes[rows]], rows
+    apart = values - values.mean(axis=1, keepdims=True)
+    apart -= apart.mean(axis=0)
+    noise = float((apart**2).sum())
+    _, place = np.unique(groups, return_inverse=True)
+    if noise <= 0:
+        return None
+
+    def squares(of: Floats) -> float:
+        return sum(float((np.bincount(place, weights=column) ** 2).sum()) for column in of.T)
+
+    found = squares(apart)
+    if found < _LEAST_EFFECT * noise:
+        return None
+    rng = np.random.default_rng(0)
+    for _ in range(_TIMES):
+        if squares(apart[rng.permutation(len(apart))]) >= found:
+            return None
+    return found / noise

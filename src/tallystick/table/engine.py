@@ -1,8 +1,6 @@
 """The one place where DuckDB is opened, bounded in memory and shut off from the network.
 
-Every reader shares one in-memory database a process, so its memory limit holds for all of them
-together; each scan has its own cursor. What does not fit spills into a private folder that is
-removed when the process ends.
+Every reader of a process shares one database, so that its memory limit holds for all together.
 """
 
 from __future__ import annotations
@@ -47,8 +45,7 @@ def connect() -> DuckDBPyConnection:
 def cursor() -> DuckDBPyConnection:
     """Return a cursor for a query on rows that the database already holds.
 
-    `connect` first asks whether the database still works, which takes as long as a small query.
-    Rows in a database that does not work are lost in any case.
+    `connect` first asks whether it still works, which takes as long as a small query.
     """
     return _database(os.getpid()).cursor()
 
@@ -77,7 +74,7 @@ def reading(source: str) -> Iterator[None]:
 def text_is_whole() -> bool:
     """Say whether the SQL text of a relation can be run by any cursor of its database.
 
-    Before DuckDB 2 the text names an Arrow table by an address that the parser refuses.
+    Before DuckDB 2 it names an Arrow table by an address that the parser refuses.
     """
     import duckdb
 
@@ -89,8 +86,7 @@ def text_is_whole() -> bool:
 def _database(process: int) -> DuckDBPyConnection:
     import duckdb
 
-    # External access stays on, since reading the user's files is the whole point; with no extension
-    # to load there is no file system but the local one.
+    # With no extension to load there is no file system but the local one.
     settings: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": f"{engine_memory()}B",
         "temp_directory": str(scratch()),
@@ -107,11 +103,10 @@ def _database(process: int) -> DuckDBPyConnection:
     return duckdb.connect(":memory:", config=settings)
 
 
-# How much memory a run may take: one limit for the engine and for arrays alike.
+# How much memory a run may take.
 #
 # ``TALLYSTICK_MEMORY`` sets it, by default half of what the machine (or its container) has. DuckDB
-# gets half of the limit and spills to disk beyond it. The other half is for arrays of rows, and
-# `require` refuses a question before it would exceed it.
+# gets half of it and spills to disk beyond; the other half is for arrays of rows.
 
 
 _FALLBACK = 4 * 1024**3
@@ -181,7 +176,6 @@ def written(size: float) -> str:
 
 
 def _machine() -> int:
-    """Return the memory of this machine, or of the container that the process runs in."""
     try:
         physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):  # Windows has no sysconf
@@ -195,9 +189,7 @@ def _machine() -> int:
 
 # Arrow columns of numbers as NumPy arrays, without waking pandas.
 #
-# Arrow's own ``to_numpy``, and every Python value that it is given (``fill_null(-1)``), import
-# pandas wherever it is installed. That costs every command more than half a second, and numbers
-# need none of it: they are read where they lie.
+# Arrow's own ``to_numpy`` imports pandas wherever it is installed: half a second per command.
 
 
 def as_numpy(column: Any) -> NDArray[Any]:

@@ -1,6 +1,4 @@
-"""Where data lies decides how it is counted: in memory by the kernel, elsewhere by the engine that
-holds it.
-"""
+"""Data in memory is counted by the kernel, other data by the engine that holds it."""
 
 from __future__ import annotations
 
@@ -17,9 +15,9 @@ from tallystick.table.cells import (
     not_labels,
     too_many,
 )
-from tallystick.table.counting import Counted, count_columns, count_groups
+from tallystick.table.counting import count_columns, count_groups
 from tallystick.table.engine import fits, require
-from tallystick.table.patterns import Recipe
+from tallystick.table.patterns import Patterns, Recipe
 from tallystick.table.sources import check_names
 
 if TYPE_CHECKING:
@@ -82,12 +80,12 @@ def is_unread(data: Any) -> bool:
 
 
 def columns_of(data: Any, names: Sequence[str]) -> Mapping[str, Any]:
-    """Return the columns *names* of *data* in memory, for a question that has one answer a row."""
+    """Return the columns *names* of *data* in memory."""
     with held(data) as rows:
         return fetched(rows, names)
 
 
-def count(data: Any, recipe: Recipe) -> Counted:
+def count(data: Any, recipe: Recipe) -> Patterns:
     """Count *data* with the engine that holds it; only counts come back."""
     if is_source(data):
         with opened(data) as table:
@@ -96,7 +94,7 @@ def count(data: Any, recipe: Recipe) -> Counted:
     return _count(data, recipe)
 
 
-def _count(data: Any, recipe: Recipe) -> Counted:
+def _count(data: Any, recipe: Recipe) -> Patterns:
     with held(data) as there:
         if isinstance(there, Mapping):
             return count_columns(there, recipe)
@@ -160,9 +158,7 @@ def opened(data: Any) -> AbstractContextManager[Table]:
 
 
 def _refuse_doubtful(table: Table, recipe: Recipe) -> None:
-    """Refuse a column of nested values, and one whose values had several types in the source unless
-    they are to be coerced.
-    """
+    """Refuse a column of nested values, and one of several types that are not to be coerced."""
     for name in recipe.select(table.columns):
         # Its cells would all count as missing.
         if name in table.left_out:
@@ -193,7 +189,7 @@ _LABELS = _TINY | frozenset(
 )
 
 
-def count_relation(relation: DuckDBPyRelation, names: tuple[str, ...]) -> Counted:
+def count_relation(relation: DuckDBPyRelation, names: tuple[str, ...]) -> Patterns:
     """Group and count a relation where it lies."""
     kinds = {name: str(kind) for name, kind in zip(relation.columns, relation.types, strict=True)}
     for name in names:
@@ -204,7 +200,7 @@ def count_relation(relation: DuckDBPyRelation, names: tuple[str, ...]) -> Counte
     by = ", ".join(f"k{j}" for j in range(len(names)))
     groups = relation.project(keys).aggregate(f"{by}, count(*) as total", by).to_arrow_table()
     columns = {name: groups[f"k{j}"] for j, name in enumerate(names)}
-    return count_groups(columns, groups["total"], weighted=False)
+    return count_groups(columns, groups["total"])
 
 
 def _refuse_text(relation: DuckDBPyRelation, names: Sequence[str]) -> None:
@@ -259,7 +255,7 @@ def is_lazy(data: Any) -> bool:
     return isinstance(nw.from_native(data, pass_through=True), nw.LazyFrame)
 
 
-def count_lazy(frame: nw.LazyFrame[Any], names: tuple[str, ...]) -> Counted:
+def count_lazy(frame: nw.LazyFrame[Any], names: tuple[str, ...]) -> Patterns:
     """Let the engine of a lazy frame group and count; only the groups are collected."""
     import narwhals as nw
 
@@ -277,7 +273,7 @@ def count_lazy(frame: nw.LazyFrame[Any], names: tuple[str, ...]) -> Counted:
                 raise too_many(name, found)
     groups = frame.select(*names).group_by(*names).agg(nw.len().alias(ROWS)).collect()
     found = arrow_table(groups)
-    return count_groups({name: found[name] for name in names}, found[ROWS], weighted=False)
+    return count_groups({name: found[name] for name in names}, found[ROWS])
 
 
 def fetch(frame: Any, columns: Sequence[str]) -> pa.Table:
@@ -321,5 +317,5 @@ def lazily(frame: Any) -> nw.LazyFrame[Any]:
 
 
 def arrow_table(frame: nw.DataFrame[Any]) -> pa.Table:
-    """Return an eager frame as Arrow, without the row numbers that pandas adds as a column."""
+    """Return an eager frame as Arrow, without the row numbers of pandas."""
     return frame.to_arrow().select(frame.columns)

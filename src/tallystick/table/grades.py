@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from shlex import quote
 
 from tallystick.errors import AskError, InputError
@@ -106,9 +105,8 @@ def read_column(
         if not low <= value <= high:
             raise InputError(
                 f"{place(label)}, column {name}: {label!r} is outside the scale {low:g} to"
-                f" {high:g}. If it means no grade, add --missing={str(label).strip()}. Otherwise"
-                " correct the cell, widen the scale (--scale), or bring judges with another scale"
-                " to that of people"
+                f" {high:g}: add --missing={str(label).strip()} if it means no grade, widen the"
+                " scale (--scale), or bring judges with another scale to that of people"
             )
     shares = {label: (value - low) / (high - low) for label, value in held.items()}
     return Column({**shares, **none}, False)
@@ -130,7 +128,7 @@ def _are_marks(name: str, values: set[float], scale: Scale | None, human: bool) 
 
 
 def is_silent(label: Label) -> bool:
-    """Say whether a cell is no grade: blank, a word for no answer, or what `ask` could not read."""
+    """Say whether a cell is no grade; "(unread)" is written by `ask`."""
     return label is None or not str(label).strip() or label == "(unread)" or is_no_answer(label)
 
 
@@ -145,46 +143,38 @@ _ASKED_SCALES = ((1.0, 5.0), (0.0, 10.0), (1.0, 10.0), (0.0, 100.0))
 def _misfit(
     name: str, said: Sequence[Label], odd: Sequence[Label], place: Callable[[Label], str]
 ) -> InputError:
-    """Say which cell is not a grade, by the family of words (or numbers) that most cells fit."""
-    families = [set(family) for family in PASS_FAIL]
-    fits = [[label for label in said if as_word(label) in family] for family in families]
-    best = max(range(len(families)), key=lambda one: len(fits[one]))
-    known, wrong, meant = fits[best], odd[0], []
-    grades = "numbers" if len(odd) < len(said) else "pass and fail, 0 and 1, or numbers"
-    # A letter alone, such as C, fits its family but may name a choice: no cell is odd then.
-    if len(said) - len(odd) < len(known) < len(said):
-        wrong = next(label for label in said if label not in known)
-        meant = get_close_matches(str(wrong), sorted(families[best]), n=1)
-        shown = sorted(map(str, known), key=lambda word: str(as_word(word)), reverse=True)
-        grades = " and ".join(shown)
+    """Say which cell is not a grade: one beside words of a known pair, or beside numbers."""
+    fits = max(([x for x in said if as_word(x) in family] for family in PASS_FAIL), key=len)
+    words = [str(label).strip() for label in said]
+    # A word alone, such as C, fits its pair but may name a choice: no cell is odd then.
+    known = max(1, len(said) - len(odd)) < len(fits) < len(said)
+    wrong = next(label for label in said if label not in fits) if known else odd[0]
     where = f"{place(wrong)}, column {name}: {wrong!r} is not a grade"
-    if len(odd) == len(said) and not meant:
-        # No cell is a grade: reading one of them as no grade would only lead to the next.
-        words = [str(label).strip() for label in said]
-        own = ""
-        calls: tuple[str, ...] = ()
-        if 2 <= len(words) <= _MOST_WORDS and not any("," in word for word in words):
-            order = "or the other way round" if len(words) == 2 else "in the right order"
-            listed = quote(",".join(words))
-            own = f" List the grades with the worst first (--labels {listed}, {order})."
-            if len(words) == 2:
-                calls = tuple(f"--labels={quote(','.join(one))}" for one in (words, words[::-1]))
-        message = (
-            f"{where} that is known here.{own} {'Or write' if own else 'Write'} pass and fail, 0"
-            " and 1, or numbers, or name the columns that hold grades (--judges, --truth)"
-        )
-        return AskError(message, role="labels", calls=calls) if calls else InputError(message)
-    hint = f" Did you mean {meant[0]}?" if meant else ""
-    way_out = f"add --missing {quote(str(wrong).strip())} to read it as no grade"
-    if "," in str(wrong):  # the option would take it for two tokens
-        way_out = "leave it blank for no grade"
-    return InputError(f"{where}. Grades here are {grades}.{hint} Correct the cell, or {way_out}")
+    if known or len(odd) < len(said):
+        token = quote(str(wrong).strip())
+        # The option would take a comma for two tokens.
+        way_out = "leave it blank" if "," in token else f"add --missing {token}"
+        return InputError(f"{where}: correct the cell, or {way_out} to read it as no grade")
+    # No cell is a grade: reading one of them as no grade would only lead to the next.
+    way_out = (
+        "pass and fail, 0 and 1, or numbers, or name the columns of grades (--judges, --truth)"
+    )
+    if not 2 <= len(words) <= _MOST_WORDS or any("," in word for word in words):
+        return InputError(f"{where} that is known here. Write {way_out}")
+    listed = f"--labels {quote(','.join(words))}"
+    text = (
+        f"{where} that is known here. List the grades with the worst first ({listed}), or write"
+        f" {way_out}"
+    )
+    if len(words) > 2:
+        return InputError(text)
+    calls = tuple(f"--labels={quote(','.join(one))}" for one in (words, words[::-1]))
+    return AskError(text, role="labels", calls=calls)
 
 
 # From where to where grades go, where the grades themselves show it.
 #
-# A scale is read off only where it is one of the usual ones and the judges reach both of its ends;
-# otherwise the user is asked.
+# Only a usual one of which the judges reach both ends; otherwise the user is asked.
 
 _LOWS = (0.0, 1.0)
 _HIGHS = (3.0, 4.0, 5.0, 6.0, 7.0, 10.0, 100.0)
@@ -194,24 +184,7 @@ _UNIT = (0.0, 1.0)
 def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
     """Return the scales of the human grades and of the judges, where the grades show them.
 
-    The judges' grades are whole numbers, run from 0 or 1 to a usual greatest grade, and every judge
-    comes within one grade of the top; or they are fractions between 0 and 1. Human grades may be
-    fractions (the mean of two readers). They are on the judges' scale where they reach its upper
-    half, and on one of their own where they use most of its grades. None if grades are pass/fail,
-    or do not show a scale.
-
-    Examples
-    --------
-    >>> from tallystick.table import read
-    >>> def seen(gpt, human):
-    ...     table = {"system": ["a", "b"] * 5, "gpt": gpt * 2, "human": human + [None] * 5}
-    ...     return usual_scales(read(table, judges=("gpt",), truth="human", system="system"))
-    >>> seen([1, 2, 3, 4, 5], [4.5, None, None, None, None])
-    ((1.0, 5.0), (1.0, 5.0))
-    >>> seen([1, 4, 6, 8, 10], [1, 2, 3, 4, 5])
-    ((1.0, 5.0), (1.0, 10.0))
-    >>> seen([2, 2, 3, 4, 5], [4, 5, 3, 2, 4]) is None  # perhaps from 1 to 5, perhaps from 0
-    True
+    Human grades are on the judges' scale where they reach its upper half, else on their own.
     """
     facts = data.facts
     judged = [facts[name] for name in data.roles.judges if not _are_votes(facts.get(name))]
@@ -240,7 +213,7 @@ def _are_votes(facts: Facts | None) -> bool:
 
 
 def _scale(columns: Sequence[Facts]) -> Scale | None:
-    """Return the usual scale whose ends numbers reach; fractions between 0 and 1 use all of it."""
+    """Return the usual scale whose ends numbers reach."""
     low, high = min(one.low or 0.0 for one in columns), max(map(_high, columns))
     if all(one.decimals and one.is_inside(*_UNIT) for one in columns):
         return _UNIT if high > 0.5 else None
@@ -253,7 +226,7 @@ def _high(facts: Facts) -> float:
 
 
 def _is_used(facts: Facts) -> bool:
-    """Say whether most grades of a scale are given, so that no slip of the pen makes its end."""
+    """Say whether most grades of a scale are given."""
     return facts.distinct >= 0.6 * min(_high(facts) - (facts.low or 0.0) + 1, 20.0)
 
 
@@ -275,8 +248,7 @@ def scale_note(human: Scale, judges: Scale) -> str:
 
 # Grades of which less is better: hallucinated yes/no, the number of errors.
 #
-# Everything in ``score`` calls the higher score better. Such grades are therefore turned round as
-# they are read, and a note says so: 22% hallucinated becomes 78% not hallucinated.
+# They are turned round as they are read, and a note says so.
 
 _NEUTRAL = frozenset(("yes", "no", "y", "n", "t", "f", "0", "1"))
 """Words that are good or bad by the name of their column alone. Pass and unsafe speak for
@@ -284,21 +256,7 @@ themselves."""
 
 
 def less_is_better(data: Data) -> str | None:
-    """Return the word by which less is better; None where no name says so.
-
-    The name of the human grades decides. Where it is silent, all judges have to agree, or the one
-    criterion by which the whole table grades.
-
-    Examples
-    --------
-    >>> from tallystick.table import read
-    >>> table = {"system": ["a", "b"], "gpt": ["yes", "no"], "hallucinated": ["no", "yes"]}
-    >>> less_is_better(read(table, judges=("gpt",), truth="hallucinated", system="system"))
-    'hallucinated'
-    >>> table["hallucinated"] = ["fail", "pass"]  # a pass is a pass, whatever the column is called
-    >>> less_is_better(read(table, judges=("gpt",), truth="hallucinated", system="system")) is None
-    True
-    """
+    """Return the word by which less is better; None where no name says so."""
     words = [lower_word(name) for name in data.roles.judges]
     word = lower_word(data.roles.truth) or (words[0] if all(words) else None)
     word = word or lower_word(_only_criterion(data))
@@ -312,7 +270,7 @@ def less_is_better(data: Data) -> str | None:
 
 
 def _only_criterion(data: Data) -> str | None:
-    """Return the criterion by which a table grades, if a column names one and the same for all."""
+    """Return the criterion, if a column names one and the same for all."""
     if not isinstance(data.held, Table):
         return None
     for name in data.held.columns:
@@ -334,23 +292,11 @@ def turned_note(word: str | None) -> str:
 
 # Grades that are words of the user's own, such as safe and unsafe, or poor, fair and good.
 #
-# Which of two words is the good one cannot be guessed: *flagged* may be what is wanted of a filter.
-# The user lists the words once, the worst first (``--labels unsafe,safe``).
+# Which is the good one cannot be guessed: *flagged* may be what is wanted of a filter.
 
 
 def word_worth(order: Sequence[Label]) -> Mapping[str, float]:
-    """Return what each word of *order* is worth: 0 and 1 for two, else 1, 2, 3, … of a scale.
-
-    Words for pass and fail have their own meaning, in any order, and numbers theirs; with one of
-    them in the list nothing is said here.
-
-    Examples
-    --------
-    >>> dict(word_worth(["unsafe", "Safe"])), dict(word_worth(["poor", "fair", "good"]))
-    ({'unsafe': 0.0, 'safe': 1.0}, {'poor': 1.0, 'fair': 2.0, 'good': 3.0})
-    >>> dict(word_worth(["pass", "fail"])), dict(word_worth(["1", "2"])), dict(word_worth(["bad"]))
-    ({}, {}, {})
-    """
+    """Return what each word of *order* is worth: 0 and 1 for two, else 1, 2, 3, … of a scale."""
     words = [as_word(label) for label in order]
     known = as_pass_fail(order) is not None or any(number_of(label) is not None for label in order)
     if len(words) < 2 or known or None in words or len(set(words)) < len(words):

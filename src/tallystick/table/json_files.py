@@ -1,27 +1,24 @@
 """JSON objects as rows: one per line (NDJSON), the entries of one array, or the rows that stand
 inside one document.
 
-Cells are spooled as text and cast on the way out, once the types of the whole column are known: a
-column of integers comes as BIGINT, of numbers as DOUBLE, of strings as VARCHAR, of booleans as
-BOOLEAN. NaN is missing. The fields of an object inside a row become columns with dotted names:
-``{"human": {"label": 1}}`` has the column ``human.label``.
+Cells are spooled as text and cast on the way out, once the types of the whole column are known.
 """
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
 from tallystick.errors import FileError
 from tallystick.table.cells import identifier
+from tallystick.table.columnar import nested
 from tallystick.table.engine import require
 from tallystick.table.sources import BATCH, Spool, check_names
 from tallystick.table.tables import Part
-from tallystick.table.texts import MAX_LINE, CheckedText
+from tallystick.table.texts import MAX_LINE, CheckedText, too_long
 
 _NAMES = {
     str: "text",
@@ -35,8 +32,7 @@ _NESTED = ("an object", "a list")
 _LARGEST = 2**63 - 1
 
 _MOST_FIELDS = 1_000
-"""Fields of one row up to which its objects are opened: one with more is a table of its own. Over
-all rows, the fields of one key."""
+"""Fields of one row up to which its objects are opened: one with more is a table of its own."""
 
 _MOST_WHOLE, _SOME = 64_000_000, 1_000
 """Signs of a first line, and of what follows it."""
@@ -57,12 +53,8 @@ class JsonColumns:
         """Keys with nested values, and why they cannot be used."""
         found = {}
         for key, kinds in self.seen.items():
-            nested = [kind for kind in kinds if kind in _NESTED]
-            if nested:
-                found[key] = (
-                    f"column {key!r} holds {nested[0]} at {kinds[nested[0]]}: write one row per"
-                    " value, or one key for the value that you mean"
-                )
+            for kind in [one for one in kinds if one in _NESTED][:1]:
+                found[key] = nested(key, f"{kind} at {kinds[kind]}")
         return found
 
     @property
@@ -104,20 +96,87 @@ def _type(kinds: Mapping[str, str]) -> str | None:
 
 def read_json(text: CheckedText, spool: Spool, columns: JsonColumns) -> Part:
     """Write every row of *text* to *spool* and note its types in *columns*."""
-    inside = _inside(text)
-    lines = _Lines(text)
-    rows, unit = (iter(lines), "line") if inside is None else (enumerate(inside, 1), "entry")
-    before = spool.rows
+    found = json_rows(text, lambda held: _only_list(held, text.name) or _by_column(held))
+    rows, unit, before, last = iter(found.rows), found.unit, spool.rows, 0
     while batch := list(islice(rows, BATCH)):
         flat = [_flat(row, f"{text.name}, {unit} {number}") for number, row in batch]
         _spool(flat, [number for number, _ in batch], (unit, text.name), spool, columns)
-    if spool.rows == before:
-        raise FileError(f"{text.name} has no rows: nothing to count")
-    by_line = inside is None and not lines.blank
+        last = batch[-1][0]
+    # Without blank lines a row is a line.
+    by_line = unit == "line" and last == spool.rows - before
     return Part(text.name, spool.rows - before, 1 if by_line else None)
 
 
 # Where rows stand: on lines, in an array, or inside a document.
+
+
+@dataclass(frozen=True, slots=True)
+class JsonRows:
+    """The numbered rows of a text, what one is called, and what its document says besides."""
+
+    rows: Iterable[tuple[int, dict[str, Any]]]
+    unit: str = "line"
+    head: Mapping[str, Any] = field(default_factory=dict)
+
+
+def json_rows(
+    text: CheckedText, inside: Callable[[dict[str, Any]], Sequence[Any] | None]
+) -> JsonRows:
+    """Return the objects of a text: one per line, the entries of an array, or what *inside* finds
+    in a document.
+    """
+    with text.path.open(encoding="utf-8-sig") as stream:
+        lines = iter(lambda: stream.readline(_MOST_WHOLE), "")
+        first = next((line.strip() for line in lines if line.strip()), "")
+        if (first[:1], first[-1:]) == ("{", "}") and stream.read(_SOME).lstrip()[:1] == "{":
+            return JsonRows(_lines(text))  # an object per line, as nearly always
+    require(
+        _PER_SIGN * text.path.stat().st_size,
+        f"{text.name}, one JSON array,",
+        "Write one object per line (jq -c '.[]').",
+    )
+    try:
+        held = _EXACT.decode(text.path.read_text(encoding="utf-8-sig").strip())
+    except (ValueError, RecursionError) as error:
+        if first[:1] == "{" and first != "{":  # lines are read one by one, and say which is broken
+            return JsonRows(_lines(text))
+        raise FileError(
+            f"{text.name} is not complete JSON ({error}): correct it, or copy it again"
+        ) from error
+    found, head = (held, {}) if isinstance(held, list) else (_table(held) or inside(held), held)
+    if found is None:
+        return JsonRows(_lines(text))
+    entries = ((k, an_object(row, f"{text.name}, entry {k}")) for k, row in enumerate(found, 1))
+    return JsonRows(entries, "entry", head)
+
+
+def _lines(text: CheckedText) -> Iterator[tuple[int, dict[str, Any]]]:
+    with text.path.open(encoding="utf-8-sig", newline="\n") as stream:
+        lines = iter(lambda: stream.readline(MAX_LINE + 1), "")
+        for number, line in enumerate(map(str.strip, lines), start=1):
+            if len(line) > MAX_LINE:
+                raise too_long(text.name, number)
+            if line:
+                yield number, value_of(line, f"{text.name}, line {number}")
+
+
+def value_of(written: str, place: str) -> dict[str, Any]:
+    """Return the object that a text says; NaN is missing, and a key that occurs twice is refused."""
+    try:
+        value = _EXACT.decode(written)
+    except (ValueError, RecursionError) as error:
+        way_out = "complete the line or remove it"
+        if written == "{":
+            way_out = "put each object on one line (jq -c .)"
+        raise FileError(f"{place} is not one JSON object ({error}): {way_out}") from error
+    return an_object(value, place)
+
+
+def an_object(value: Any, place: str) -> dict[str, Any]:
+    """Return a row, or refuse what is none."""
+    if not isinstance(value, dict):
+        raise FileError(f"{place} is {value!r:.40}, not an object: write {{'column': value, …}}")
+    return value
 
 
 def _constant(word: str) -> float | None:
@@ -134,72 +193,16 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _EXACT = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_pairs)
-"""Reads a value; NaN is missing, and a key that occurs twice is refused."""
 
 
-class _Lines:
-    """The objects of a text, one per line, with their numbers."""
-
-    def __init__(self, text: CheckedText) -> None:
-        self._text, self.blank = text, False
-
-    def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        with self._text.path.open(encoding="utf-8-sig", newline="\n") as stream:
-            lines = iter(lambda: stream.readline(MAX_LINE + 1), "")
-            for number, line in enumerate(map(str.strip, lines), start=1):
-                place = f"{self._text.name}, line {number}"
-                if len(line) > MAX_LINE:
-                    raise FileError(
-                        f"{place} is longer than {MAX_LINE >> 20} MB: this is not a table of lines"
-                    )
-                if not line:
-                    self.blank = True
-                    continue
-                try:
-                    value = _EXACT.decode(line)
-                except (ValueError, RecursionError) as error:
-                    way_out = "complete the line or remove it"
-                    if line == "{":
-                        way_out = "put each object on one line (jq -c .)"
-                    raise FileError(
-                        f"{place} is not one JSON object ({error}): {way_out}"
-                    ) from error
-                yield number, _object(value, place)
-
-
-def _object(value: Any, place: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise FileError(f"{place} is {value!r:.40}, not an object: write {{'column': value, …}}")
-    return value
-
-
-def _inside(text: CheckedText) -> Iterator[dict[str, Any]] | None:
-    """Return the rows of a text that is one value, None if it has an object per line: the entries
-    of an array, the only list of objects at the least depth of a document, or one list or object of
-    cells per column, as pandas writes them.
-    """
-    with text.path.open(encoding="utf-8-sig") as stream:
-        lines = iter(lambda: stream.readline(_MOST_WHOLE), "")
-        first = next((line.strip() for line in lines if line.strip()), "")
-        if (first[:1], first[-1:]) == ("{", "}") and stream.read(_SOME).lstrip()[:1] == "{":
-            return None  # an object per line, as nearly always
-    require(
-        _PER_SIGN * text.path.stat().st_size,
-        f"{text.name}, one JSON array,",
-        "Write one object per line (jq -c '.[]').",
-    )
-    try:
-        held = _EXACT.decode(text.path.read_text(encoding="utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        if first[:1] == "{":  # lines are read one by one, and say which is broken
-            return None
-        raise FileError(
-            f"{text.name} is not one JSON array ({error}): correct it, or copy it again"
-        ) from error
-    if isinstance(held, list):
-        return (_object(row, f"{text.name}, entry {k}") for k, row in enumerate(held, 1))
-    rows = _only_list(held, text.name) or _by_column(held)
-    return None if rows is None else iter(rows)
+def _table(held: dict[str, Any]) -> list[dict[str, Any]] | None:
+    """Return the rows of ``{"columns": ["a"], "data": [[1], [0]]}``, as pandas splits a frame."""
+    names, rows = held.get("columns"), held.get("data")
+    if not (isinstance(names, list) and isinstance(rows, list)):
+        return None
+    if not all(isinstance(row, list) and len(row) == len(names) for row in rows):
+        return None
+    return [dict(zip(map(str, names), row, strict=True)) for row in rows]
 
 
 def _only_list(held: dict[str, Any], name: str) -> list[dict[str, Any]]:
@@ -278,13 +281,11 @@ def _spool(
     spool: Spool,
     columns: JsonColumns,
 ) -> None:
-    """Write a batch of rows; *place* is the unit and the file by which messages call a row."""
     unit, name = place
     for row in batch:
         if not row.keys() <= columns.seen.keys():
             for key in row:
                 columns.seen.setdefault(key, {})
-    _refuse_maps(columns.seen, f"{name}, {unit} {numbers[0]}")
     keys, _ = check_names(tuple(columns.seen), name)
     if tuple(columns.seen) != keys:
         raise FileError(f"{name}, {unit} {numbers[0]}: a key is blank, so its column has no name")
@@ -307,17 +308,6 @@ def _spool(
             f"{name} holds half of a surrogate pair, which is not text, in {unit} {numbers[0]} or"
             " below: correct it"
         ) from error
-
-
-def _refuse_maps(keys: Iterable[str], place: str) -> None:
-    """Refuse objects with other fields in every row: their fields are items, not columns."""
-    inside = Counter(key.partition(".")[0] for key in keys if "." in key)
-    for name, number in inside.most_common(1):
-        if number > _MOST_FIELDS:
-            raise FileError(
-                f"{place}: the objects under {name!r} have {number:,} different fields by now, so"
-                " they are no columns: write one row per field, or leave that key out"
-            )
 
 
 def _written(value: object) -> str | None:

@@ -1,9 +1,6 @@
 """Append-only files of checked lines: nothing that was answered or paid for is lost.
 
-Each line is one JSON object with a checksum of it and of the line before, so a line that was
-changed, lost or moved is noticed. A process that is killed while it writes leaves at most one
-unfinished line, at the end, which the next writer cuts off; a full disk leaves the file as it was.
-One process writes at a time. The others may read: lines never change once they are there.
+Each line is one JSON object with a checksum of it and of the line before. One process writes.
 """
 
 from __future__ import annotations
@@ -131,14 +128,13 @@ class Ledger:
         self.path, self.kind = Path(path), kind
         self.events: list[dict[str, Any]] = []
         self.lost = 0
-        self._lock_file: Path | None = None
         flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | (os.O_CREAT if head is not None else 0)
         try:
             self._file = os.open(self.path, flags, 0o600)
         except OSError as error:
             raise FileError(f"{path} cannot be opened: {error.strerror}") from error
         try:
-            self._lock_file = lock(self._file, self.path, busy)
+            lock(self._file, busy)
             self._begin(head)
         except BaseException:
             self.close()
@@ -188,9 +184,6 @@ class Ledger:
                 os.fsync(self._file)
             os.close(self._file)
             self._file = -1
-        if self._lock_file is not None:
-            self._lock_file.unlink(missing_ok=True)
-            self._lock_file = None
 
     def __enter__(self) -> Ledger:
         return self

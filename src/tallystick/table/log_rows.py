@@ -1,16 +1,12 @@
-"""The rows inside logs and exports: JSON documents, JSON lines, CSV, and what tools pack in ways of
-their own.
+"""What no declaration reaches: archives of inspect_ai, reports of SWE-bench and garak, and the tables
+that people made (Dynabench, Label Studio, Argilla, Prodigy).
 
-Everything here returns rows with their places. Tools whose rows a declaration of
-`tallystick.table.logs` cannot reach have a reader at the end; it names the fields as a declaration
-expects them: item, scores, model, run, task, facts, groups.
+Everything here returns rows with their places.
 """
 
 from __future__ import annotations
 
 import csv
-import hashlib
-import io
 import json
 import re
 import struct
@@ -20,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from tallystick.errors import FileError
+from tallystick.table.json_files import json_rows, value_of
 from tallystick.table.sources import File, most_unpacked, too_large
 from tallystick.table.texts import checked, wide_cells
 
@@ -49,8 +46,7 @@ def find(held: Any, path: str) -> Any:
 def _step(held: Any, path: str) -> Any:
     if not path:
         return held
-    if isinstance(held, str) and held[:1] in "[{":
-        held = opened(held)
+    held = opened(held)
     if isinstance(held, list):
         found = [one for entry in held if (one := _step(entry, path)) is not None]
         return found or None
@@ -62,97 +58,39 @@ def _step(held: Any, path: str) -> Any:
     return _step(held[first], rest) if dot and first in held else None
 
 
-def opened(text: Any) -> Any:
+def opened(value: Any) -> Any:
     """Return the value of a cell of JSON text; anything else as it is."""
-    try:
-        return json.loads(text) if isinstance(text, str) else text
-    except ValueError:
-        return text
-
-
-# JSON, whole or by line, and CSV.
-
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-
-
-def rows_of(file: File, lists: Sequence[str]) -> tuple[Row, Rows]:
-    """Return what a file says once, and its rows: a list of objects, an object that holds lists (at
-    the paths *lists*), one object per line, a table of columns and data, or CSV.
-    """
-    text = content(file)
-    if text[:1] not in ("{", "["):
-        return {}, _csv_rows(file, text)
-    first, _, rest = text.partition("\n")
-    if text[0] == "{" and rest.strip() and isinstance(opened(first), dict):
-        return {}, [(f"line {line}", row) for line, row in each_line(file, text)]
-
-    held = parsed(text, file.name)
-    if not isinstance(held, dict):
-        return {}, entries(held, file)
-    if isinstance(held.get("columns"), list) and isinstance(held.get("data"), list):
-        names = list(map(str, held["columns"]))
-        return held, entries(
-            [dict(zip(names, _list(row), strict=False)) for row in held["data"]], file
-        )
-    found = [one for path in lists if isinstance(one := find(held, path), list)]
-    return held, entries([row for rows in found for row in rows] if found else [held], file)
-
-
-def entries(held: Sequence[Any], file: File) -> Rows:
-    """Yield the objects of a list with their places."""
-    for place, row in enumerate(held, start=1):
-        yield f"entry {place}", _object(row, f"{file.name}, entry {place}")
-
-
-def _list(value: Any) -> list[Any]:
-    """Return a list as it is, and nothing of what should be one."""
-    return value if isinstance(value, list) else []
-
-
-def _fields(value: Any) -> dict[str, Any]:
-    """Return an object as it is, and no fields of what should be one."""
-    return value if isinstance(value, dict) else {}
-
-
-def _object(value: Any, place: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise FileError(f"{place} is not an object: the file is damaged")
-    return value
-
-
-def content(file: File) -> str:
-    """Return the text of a file."""
-    with (
-        checked(file, by_line=False) as text,
-        text.path.open(encoding="utf-8-sig", newline="") as stream,
-    ):
-        return stream.read()
-
-
-def each_line(file: File, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the number and the object of each line that is not blank."""
-    for line, words in enumerate(text.split("\n"), start=1):
-        if words.strip():
-            value = parsed(words, f"{file.name}, line {line}")
-            yield line, _object(value, f"{file.name}, line {line}")
-
-
-def parsed(text: str | bytes, name: str) -> Any:
-    """Return the value of JSON text, or refuse it by name."""
-    try:
-        value = json.loads(text)
-        if _SURROGATE.search(text if isinstance(text, str) else text.decode("utf-8", "replace")):
-            # Half of a pair is not text, and no table can hold it.
-            json.dumps(value, ensure_ascii=False).encode("utf-8")
+    if not (isinstance(value, str) and value[:1] in ("[", "{")):
         return value
-    except (ValueError, RecursionError) as error:
-        raise FileError(f"{name} is not complete JSON ({error}): copy the log again") from error
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
 
 
-def _csv_rows(file: File, text: str) -> list[tuple[str, Row]]:
+def rows_of(file: File, lists: Sequence[str]) -> tuple[Row, list[tuple[str, Row]]]:
+    """Return what a file says once, and its rows: JSON, whose document may hold them at the paths
+    *lists*, or CSV.
+    """
+    with checked(file, by_line=False) as text:
+        with text.path.open(encoding="utf-8-sig", newline="") as stream:
+            if stream.read(1 << 16).lstrip()[:1] not in ("{", "["):
+                stream.seek(0)
+                return {}, _csv_rows(file, stream)
+        found = json_rows(text, lambda held: _listed(held, lists))
+        rows: list[tuple[str, Row]] = [(f"{found.unit} {place}", row) for place, row in found.rows]
+    return found.head, rows
+
+
+def _listed(held: Row, lists: Sequence[str]) -> list[Any]:
+    found = [one for path in lists if isinstance(one := find(held, path), list)]
+    return [row for rows in found for row in rows] if found else [held]
+
+
+def _csv_rows(file: File, lines: Iterable[str]) -> list[tuple[str, Row]]:
     try:
         with wide_cells():
-            header, *rows = csv.reader(io.StringIO(text, newline=""))
+            header, *rows = csv.reader(lines)
     except (csv.Error, ValueError) as error:
         raise FileError(f"{file.name} is not CSV ({error}): export the results again") from error
     return [
@@ -175,86 +113,16 @@ def csv_header(head: str) -> list[str]:
         return []
 
 
-def _lacks(file: File, place: str, row: Row, fields: Sequence[str], tool: str) -> None:
-    """Refuse a row without one of the fields that this version of a tool writes."""
-    for field in fields:
-        if field not in row:
-            raise FileError(
-                f"{file.name}, {place} has no {field!r}: it was written by another version of"
-                f" {tool}; run it again, or make a table with one column per model"
-            )
-
-
-# lm-evaluation-harness: one line per item and filter, which names its metrics.
-
-_SUBJECTS = (
-    *("subject", "category", "topic", "domain", "group", "type", "level", "source"),
-    *("document", "passage_id", "story_id", "language"),
-)
-"""Fields of a question that are groups of questions."""
-
-
-def lm_eval_rows(file: File) -> Rows:
-    """Return the lines with the metrics that they name, called by their filter too."""
-    for line, row in each_line(file, content(file)):
-        _lacks(file, f"line {line}", row, ("doc_hash", "filter", "metrics"), "lm-eval")
-        suffix = "" if row["filter"] == "none" else f",{row['filter']}"
-        asked = _fields(row.get("doc"))
-        yield (
-            f"line {line}",
-            {
-                "item": row["doc_hash"],
-                "scores": {f"{name}{suffix}": row.get(str(name)) for name in _list(row["metrics"])},
-                "groups": {key: value for key, value in asked.items() if key in _SUBJECTS},
-            },
-        )
-
-
 # inspect_ai: a JSON document, or ``.eval``, a zip archive, possibly with zstd inside.
 
-_LETTERS = {"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0}
-"""Correct, incorrect, partial, no answer: the numbers that inspect_ai gives to these letters."""
 _ZSTD = 93
+_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, ValueError, struct.error)
 
 
-def inspect_rows(file: File) -> Rows:
-    """Return the samples of a finished run."""
-    if zipfile.is_zipfile(file.path):
-        head, samples = _archive(file)
-    else:
-        head = parsed(content(file), file.name)
-        samples = list(entries(_list(head.get("samples")), file))
-    if head.get("version") != 2:
-        raise FileError(
-            f"{file.name} is an inspect_ai log of version {head.get('version')!r}, version 2 is"
-            " read: convert it with 'inspect log convert'"
-        )
-    if head.get("status") != "success":
-        raise FileError(
-            f"{file.name} is the log of a run that ended with {head.get('status')!r}: the items it"
-            " scored are not a fair sample; finish it with 'inspect eval-retry'"
-        )
-    told = {
-        "model": find(head, "eval.model"),
-        "task": find(head, "eval.task"),
-        "facts": [*(find(head, "plan.steps.params") or ()), find(head, "eval.task_args")],
-    }
-    for place, row in samples:
-        scores = {
-            name: _lettered(find(one, "value")) for name, one in _fields(row.get("scores")).items()
-        }
-        groups = row.get("metadata")
-        yield place, {**told, "item": row.get("id"), "scores": scores, "groups": groups}
-
-
-def _lettered(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {part: _lettered(one) for part, one in value.items()}
-    return _LETTERS.get(value, value) if isinstance(value, str) else value
-
-
-def _archive(file: File) -> tuple[Row, list[tuple[str, Row]]]:
-    """Return the header and the samples of an archive."""
+def inspect_rows(file: File) -> tuple[Row, Rows]:
+    """Return the header of a run and its samples."""
+    if not zipfile.is_zipfile(file.path):
+        return rows_of(file, ("samples",))
     try:
         with zipfile.ZipFile(file.path) as archive:
             names = archive.namelist()
@@ -265,12 +133,12 @@ def _archive(file: File) -> tuple[Row, list[tuple[str, Row]]]:
             if sum(entry.file_size for entry in archive.infolist()) > most_unpacked(file.path):
                 raise too_large(most_unpacked(file.path), file.name)
 
-            def entry(name: str) -> Any:
-                return parsed(_unpacked(archive, name, file), f"{file.name} ({name})")
+            def entry(name: str) -> dict[str, Any]:
+                return value_of(_unpacked(archive, name, file).decode(), f"{file.name} ({name})")
 
             samples = [one for one in sorted(names) if re.match(r"samples/.*\.json$", one)]
             return entry("header.json"), [(name, entry(name)) for name in samples]
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, struct.error) as error:
+    except (*_DAMAGE, NotImplementedError) as error:
         raise FileError(f"{file.name} is a damaged archive ({error}): copy it again") from error
 
 
@@ -296,91 +164,22 @@ def _unpacked(archive: zipfile.ZipFile, name: str, file: File) -> bytes:
     return found
 
 
-# HELM: one object per instance and perturbation, with statistics by name and perturbation.
-
-
-def helm_rows(file: File) -> Rows:
-    """Return the instances as they were asked, without their perturbations."""
-    for place, row in rows_of(file, ())[1]:
-        _lacks(file, place, row, ("stats", "instance_id"), "HELM")
-        if row.get("perturbation") is None:
-            scores = {
-                str(find(one, "name.name")): find(one, "mean")
-                for one in _list(row["stats"])
-                if find(one, "name.perturbation") is None
-            }
-            yield place, {"item": row["instance_id"], "scores": scores}
-
-
 # OpenAI evals: a stream of events between a specification and a final report.
 
 
-def openai_evals_rows(file: File) -> Rows:
-    """Return the events that score a sample."""
-    lines = list(each_line(file, content(file)))
-    spec: Any = next((row["spec"] for _, row in lines if "spec" in row), {})
-    if not any("final_report" in row for _, row in lines):
-        raise FileError(f"{file.name} has no final report: the run did not finish; run it again")
-    told = {
-        "model": find(spec, "completion_fns|model_name"),
-        "task": find(spec, "base_eval"),
-    }
-    for line, row in lines:
-        data = row.get("data")
-        if row.get("type") == "match":
-            data = {"match": find(data, "correct")}
-        if row.get("type") in ("match", "metrics"):
-            yield f"line {line}", {**told, "item": row.get("sample_id"), "scores": data}
-
-
-# promptfoo: a question that is scored by other rules is another item.
-
-_ASSERTED = "testCase.assert|gradingResult.componentResults.assertion"
-_CALL_FAILED = 2
-"""A failure of the call; a failed assertion, 1, is a score."""
-
-
-def promptfoo_rows(file: File) -> Rows:
-    """Return the results; one whose call failed, or that nothing asserts of, has no score."""
-    head, rows = rows_of(file, ("results.results",))
-    if head and find(head, "results.version") not in (2, 3):
-        raise FileError(
-            f"{file.name} holds promptfoo results of version {find(head, 'results.version')!r},"
-            " versions 2 and 3 are read: export them again ('promptfoo export eval ID -o"
-            " results.json')"
-        )
-    for place, row in rows:
-        _lacks(file, place, row, ("prompt", "provider", "score", "success", "vars"), "promptfoo")
-        asserted = find(row, _ASSERTED)
-        ways = ("testCase.assertScoringFunction", "testCase.threshold")
-        rules = [asserted, *(find(row, way) for way in ways)]
-        scores = {name: row[name] for name in ("success", "score")} | _fields(
-            row.get("namedScores")
-        )
-        graded = asserted and row.get("gradingResult") and row.get("failureReason") != _CALL_FAILED
-        yield (
-            place,
-            {
-                "item": _question(row["vars"], rules),
-                "model": find(row, "provider.label|provider.id|provider"),
-                "run": find(row, "prompt.label"),
-                "scores": scores if graded else {},
-            },
-        )
-
-
-def _question(asked: Any, rules: Sequence[Any]) -> str:
-    """Return the name of a question with the rules that score it."""
-    digest = hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()[:6]
-    return f"{json.dumps(asked, sort_keys=True, ensure_ascii=False)} #{digest}"
+def openai_evals_rows(file: File) -> tuple[Row, Rows]:
+    """Return what the first and the last line say of all, and the events."""
+    _, rows = rows_of(file, ())
+    told = [row for _, row in rows if "spec" in row or "final_report" in row]
+    return {key: value for row in told for key, value in row.items()}, rows
 
 
 # Reports of the SWE-bench harness: which instances a model's patches resolved.
 
 
-def swe_bench_rows(file: File) -> Rows:
+def swe_bench_rows(file: File) -> tuple[Row, Rows]:
     """Return one row per instance; one that was submitted and not resolved counts 0."""
-    held = _object(parsed(content(file), file.name), file.name)
+    held = dict(rows_of(file, ())[0])
     yes = held.get("resolved_ids", held.get("resolved"))
     if isinstance(yes, list):
         # The leaderboard's results.json has lists of instances only, the harness's has others.
@@ -392,12 +191,19 @@ def swe_bench_rows(file: File) -> Rows:
         ]
         resolved = {str(one): one in yes for ids in lists for one in ids}
     else:  # report.json of single instances: {"repo__name-1": {"resolved": true, …}}
-        reports = {str(k): one for k, one in held.items() if isinstance(one, dict)}
-        resolved = {k: one["resolved"] for k, one in reports.items() if "resolved" in one}
-    for name, value in resolved.items():
-        repository = name.rpartition("-")[0].replace("__", "/")
-        groups = {"repository": repository}
-        yield name, {"item": name, "scores": {"resolved": value}, "groups": groups}
+        resolved = {
+            str(name): one["resolved"]
+            for name, one in held.items()
+            if isinstance(one, dict) and "resolved" in one
+        }
+    return {}, [
+        (name, {"id": name, "resolved": value, "in": {"repository": _repository(name)}})
+        for name, value in resolved.items()
+    ]
+
+
+def _repository(instance: str) -> str:
+    return instance.rpartition("-")[0].replace("__", "/")
 
 
 # Reports of garak: what each probe tried on a model, and what its detectors scored.
@@ -408,12 +214,10 @@ _EVALUATED = 2
 def garak_rows(file: File) -> Rows:
     """Return one row per output of an evaluated attempt.
 
-    An output is a hit if some detector scores it at the run's threshold (0.5 by default) or above.
-    The probe stands for the annotator, because the attempts of one probe are alike.
+    A hit is scored at the run's threshold or above. The probe stands for the annotator.
     """
-    model, threshold = "model", 0.5
-    found = []
-    for line, entry in each_line(file, content(file)):
+    model, threshold, found = "model", 0.5, False
+    for line, entry in rows_of(file, ())[1]:
         kind = entry.get("entry_type")
         if kind is None and "detector" in entry:
             raise FileError(
@@ -431,13 +235,12 @@ def garak_rows(file: File) -> Rows:
             # None is no verdict.
             given = [one[place] for one in scores if place < len(one) and one[place] is not None]
             row = {"item": f"{entry.get('uuid')}.{place}", "probe": entry.get("probe_classname")}
-            hit = any(score >= threshold for score in given)
-            found.append((f"line {line}", {**row, "round": None, "model": model, "hit": hit}))
+            hit, found = any(score >= threshold for score in given), True
+            yield line, {**row, "round": None, "model": model, "hit": hit}
     if not found:
         raise FileError(
             f"{file.name} holds no evaluated attempt (status 2): the scan did not finish"
         )
-    return found
 
 
 # Dynabench: one object per attempt, as its exports have them.
@@ -484,7 +287,7 @@ def label_studio_rows(file: File) -> Rows:
                 name = find(one, f"{who}.email|{who}.id|{who}")
                 for part in one.get("result") or ():
                     value = find(part, "value.choices|value.rating|value.number|value.text")
-                    said.append((key == "annotations", str(part.get("from_name")), name, value))
+                    said.append((key == "annotations", str(find(part, "from_name")), name, value))
         tasks.append((task.get("id"), task.get("data"), said))
     return _answers(tasks)
 
@@ -516,7 +319,7 @@ def prodigy_rows(file: File) -> Rows:
     return _answers(list(tasks.values()))
 
 
-def _answers(tasks: Sequence[tuple[Any, Any, _Said]]) -> Rows:
+def _answers(tasks: Sequence[tuple[Any, Any, _Said]]) -> Iterator[tuple[str, Row]]:
     """Give each task a column of people's answers (``human``) and one for each model.
 
     Several people, and several questions, have a column each.

@@ -1,9 +1,7 @@
 """Logs of evaluation tools and exports of annotation tools: what is read, declared as data.
 
-One `LogFormat` says how the logs of one tool are recognised and where their items, models, scores
-or labels stand. To add a tool, add its declaration to `FORMATS`: detection, reading and messages
-find it there. Paths are those of `log_rows.find`: ``a.b`` steps into objects and into every entry
-of a list, ``a|b`` is the first of the two that is there.
+To add a tool, add its declaration to `FORMATS`: detection, reading and messages find it there.
+Paths are those of `log_rows.find`.
 """
 
 from __future__ import annotations
@@ -25,54 +23,21 @@ from tallystick.table.log_rows import (
     dynabench_rows,
     find,
     garak_rows,
-    helm_rows,
     inspect_rows,
     label_studio_rows,
-    lm_eval_rows,
     openai_evals_rows,
     opened,
     prodigy_rows,
-    promptfoo_rows,
     rows_of,
     swe_bench_rows,
 )
 from tallystick.table.sources import File
 
-
-@dataclass(frozen=True, kw_only=True)
-class Marks:
-    """How a file is recognised; every condition that is given must hold.
-
-    Parameters
-    ----------
-    opens
-        A regular expression for the beginning of the text.
-    keys
-        Names (``a|b`` for either) that stand as JSON keys in the first 64 KB.
-    header
-        Expressions for names in the header of a CSV file, each of which one of them matches. A
-        CSV file is recognised by its header alone, every other text by the rest.
-    """
-
-    opens: str = ""
-    keys: tuple[str, ...] = ()
-    header: tuple[str, ...] = ()
-
-    def fit(self, head: str) -> bool:
-        """Say whether a text that starts like this is marked so."""
-        names = csv_header(head)
-        if names:
-            return bool(self.header) and all(
-                any(re.fullmatch(mark, name) for name in names) for mark in self.header
-            )
-        if not (self.opens or self.keys) or head[:1] not in "[{":
-            return False
-        if not re.match(self.opens, head, re.DOTALL):
-            return False
-        return all(re.search(rf'"(?:{key})"\s*:', head) for key in self.keys)
+Condition: TypeAlias = tuple[str, str]
+"""A path, and the expression that what stands there matches; nothing stands there as ``""``."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class ScoreFields:
     """Where a row holds scores by name.
 
@@ -87,15 +52,22 @@ class ScoreFields:
         The path of the value inside an entry or a field.
     keys
         Which names count; the first group of the expression that matches is the name.
-    suffix
-        What is put behind a name.
+    listed
+        The path of the names that count.
+    suffix, variant
+        What is put behind a name; the path of more, unless that is ``none``.
+    where
+        What holds of the entry, or of the row where there are no entries.
     """
 
     at: str = ""
     name: str = ""
     value: str = ""
     keys: str = "(.+)"
+    listed: str = ""
     suffix: str = ""
+    variant: str = ""
+    where: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,120 +78,166 @@ class LogFormat:
     ----------
     name
         The format, as notes and errors call it.
-    marks
-        How it is recognised: one of these fits.
-    read
-        Reads a file into rows with the fields below, where declaring their paths is not enough.
+    opens, keys, header
+        How it is recognised: an expression for the beginning of the text, and names (``a|b`` for
+        either) that stand as JSON keys in its first 64 KB; of a CSV file, expressions for names in
+        its header, each of which one of them matches.
+    read, table
+        Returns what a file says once, and its rows, where paths of lists are not enough; or the
+        rows of a table that holds no scores of a model.
     rows
         Paths of the lists of rows in a document; the usual names by default.
-    same
-        Two paths; rows in which they differ are left out.
-    item, asked
-        The name of an item, and what was asked, by which items without a name are matched.
-    scores
-        Where scores stand.
+    needs
+        What the file says once: a condition, and what is said where it does not hold.
+    fields
+        What every row has in the versions that are read.
+    where, same
+        What holds of the rows that are read; two paths that agree in them.
+    item, rules, asked
+        The name of an item, and the rules that score it; what was asked, by which items without a
+        name are matched.
+    scores, letters
+        Where scores stand, and what the letters of a tool are worth.
     run, model
         Paths in a row or in the head: what tells runs of one file apart, and the name of the model.
-    task, facts, groups
-        The task; what else names a run; an object with groups of items.
+    task, facts
+        The task; what else names a run.
+    groups, grouped
+        An object with groups of items, and which of its fields they are.
     file, folder
         Expressions for the name of the file and, if that names no ``model``, of its folder.
-    is_table
-        Whether the rows are those of a table, and no scores of a model.
     """
 
     name: str
-    marks: tuple[Marks, ...] = ()
-    read: Callable[[File], Rows] | None = None
+    opens: str = ""
+    keys: tuple[str, ...] = ()
+    header: tuple[str, ...] = ()
+    read: Callable[[File], tuple[Row, Rows]] | None = None
+    table: Callable[[File], Rows] | None = None
     rows: tuple[str, ...] = ("data", "results", "testCases", "test_results", "rows", "samples")
+    needs: Mapping[Condition, str] = field(default_factory=dict)
+    fields: tuple[str, ...] = ()
+    where: tuple[Condition, ...] = ()
     same: tuple[str, str] | None = None
     item: str = ""
+    rules: tuple[str, ...] = ()
     asked: tuple[str, ...] = ()
     scores: tuple[ScoreFields, ...] = (ScoreFields(at="scores"),)
+    letters: Mapping[str, float] = field(default_factory=dict)
     run: str = ""
     model: str = ""
     task: str = ""
-    facts: str = ""
+    facts: tuple[str, ...] = ()
     groups: str = ""
+    grouped: str = ".+"
     file: str = ""
     folder: str = ""
-    is_table: bool = False
+
+    def fits(self, head: str) -> bool:
+        """Say whether a text that starts like this is of this format."""
+        if names := csv_header(head):
+            return bool(self.header) and all(
+                any(re.fullmatch(mark, name) for name in names) for mark in self.header
+            )
+        if not (self.opens or self.keys) or head[:1] not in "[{":
+            return False
+        if not re.match(self.opens, head, re.DOTALL):
+            return False
+        return all(re.search(rf'"(?:{key})"\s*:', head) for key in self.keys)
 
 
-def _read(
-    name: str, *marks: Marks, by: Callable[[File], Rows], file: str = "", folder: str = ""
-) -> LogFormat:
-    """Declare a format whose reader calls every field as it is called here."""
-    return LogFormat(
-        name=name,
-        marks=marks,
-        read=by,
-        item="item",
-        run="run",
-        model="model",
-        task="task",
-        facts="facts",
-        groups="groups",
-        file=file,
-        folder=folder,
-    )
-
-
-_RAGAS_METRIC = (
+_RAGAS = (
     r"(?:faithfulness|answer_relevancy|context_precision|context_recall|answer_correctness"
     r"|factual_correctness|semantic_similarity|answer_similarity|context_entity_recall"
     r"|noise_sensitivity|exact_match|string_present|non_llm_string_similarity|bleu_score"
     r'|rouge_score)[^"]*'
 )
-
-_DEEPEVAL_METRICS = "metricsData|metrics_data|metricsMetadata"
+_DEEPEVAL = "metricsData|metrics_data|metricsMetadata"
+_MLFLOW = "inputs|inputs/question|request|question|input"
+_ASSERTED = "testCase.assert|gradingResult.componentResults.assertion"
+_GRADED = ((_ASSERTED, ".+"), ("gradingResult", ".+"), ("failureReason", "[^2]?"))
+"""A failed assertion, 1, is a score of promptfoo; a failed call, 2, is none."""
 
 FORMATS: tuple[LogFormat, ...] = (
-    _read(
-        "lm-eval",
+    LogFormat(
+        name="lm-eval",
         # The first line may be longer than what is looked at: then it ends inside the document.
-        Marks(
-            opens=r'\{"doc_id":\s*\d+,(.*"(doc_hash|filtered_resps|resps)"|\s*"doc":\s*\{[^\n]*\Z)'
-        ),
-        by=lm_eval_rows,
+        opens=r'\{"doc_id":\s*\d+,(.*"(doc_hash|filtered_resps|resps)"|\s*"doc":\s*\{[^\n]*\Z)',
+        fields=("doc_hash", "filter", "metrics"),
+        item="doc_hash",
+        scores=(ScoreFields(listed="metrics", variant="filter"),),
+        groups="doc",
+        grouped="subject|category|topic|domain|group|type|level|source|document|passage_id|story_id"
+        "|language",
         # One folder per model, which is not named inside.
         file=r"samples_(?P<task>.+?)(_\d{4}-\d\d-\d\dT[\d.:-]+)?\.jsonl",
     ),
-    _read(
-        "inspect",
-        Marks(opens=r'\{\s*"version":\s*\d+,\s*"status":\s*"\w+",\s*"eval":\s*\{'),
-        by=inspect_rows,
+    LogFormat(
+        name="inspect",
+        opens=r'\{\s*"version":\s*\d+,\s*"status":\s*"\w+",\s*"eval":\s*\{',
+        read=inspect_rows,
+        needs={
+            ("version", "2"): "is an inspect_ai log of version {!r}, version 2 is read: convert it"
+            " with 'inspect log convert'",
+            ("status", "success"): "is the log of a run that ended with {!r}: the items it scored"
+            " are not a fair sample; finish it with 'inspect eval-retry'",
+        },
+        item="id",
+        scores=(ScoreFields("scores", value="value"),),
+        letters={"C": 1.0, "I": 0.0, "P": 0.5, "N": 0.0},  # correct, incorrect, partial, no answer
+        model="eval.model",
+        task="eval.task",
+        facts=("plan.steps.params", "eval.task_args"),
+        groups="metadata",
     ),
-    _read(
-        "helm",
-        Marks(opens=r'\[\s*\{[^\[]*"instance_id"[^\[]*"train_trial_index"'),
-        by=helm_rows,
+    LogFormat(
+        name="helm",
+        opens=r'\[\s*\{[^\[]*"instance_id"[^\[]*"train_trial_index"',
+        fields=("stats", "instance_id"),
+        # Instances as they were asked; statistics over their perturbations have the same names.
+        where=(("perturbation", ""),),
+        item="instance_id",
+        scores=(ScoreFields("stats", "name.name", "mean", where=(("name.perturbation", ""),)),),
         # ``mmlu:subject=anatomy,model=openai_gpt-4``: the model stands only in the folder's name.
         file=r"per_instance_stats\.json",
         folder=r"(?P<task>.*?)(?:^|[,:])model=(?P<model>[^,]+)(?P<more>.*)",
     ),
-    _read(
-        "openai-evals",
-        Marks(opens=r'\{"spec":\s*\{[^\n]*"(completion_fns|eval_name)"'),
-        by=openai_evals_rows,
-    ),
-    _read(
-        "promptfoo",
-        Marks(
-            opens=r'\{\s*"evalId":[^{]*"results":\s*\{\s*"version":|\{"cost":[^\n]*"gradingResult":'
+    LogFormat(
+        name="openai-evals",
+        opens=r'\{"spec":\s*\{[^\n]*"(completion_fns|eval_name)"',
+        read=openai_evals_rows,
+        needs={("final_report", ".+"): "has no final report: the run did not finish; run it again"},
+        where=(("type", "match|metrics"),),
+        item="sample_id",
+        scores=(
+            ScoreFields("data", where=(("type", "metrics"),)),
+            ScoreFields("", "type", "data.correct", where=(("type", "match"),)),
         ),
-        by=promptfoo_rows,
+        model="spec.completion_fns|spec.model_name",
+        task="spec.base_eval",
+    ),
+    LogFormat(
+        name="promptfoo",
+        opens=r'\{\s*"evalId":[^{]*"results":\s*\{\s*"version":|\{"cost":[^\n]*"gradingResult":',
+        rows=("results.results",),
+        needs={
+            ("results.version", "[23]"): "holds promptfoo results of version {!r}, versions 2 and 3"
+            " are read: export them again ('promptfoo export eval ID -o results.json')"
+        },
+        fields=("prompt", "provider", "score", "success", "vars"),
+        item="vars",
+        # A question that is scored by other rules is another item.
+        rules=(_ASSERTED, "testCase.assertScoringFunction", "testCase.threshold"),
+        scores=(
+            ScoreFields(keys="(success|score)", where=_GRADED),
+            ScoreFields("namedScores", where=_GRADED),
+        ),
+        run="prompt.label",
+        model="provider.label|provider.id|provider",
     ),
     LogFormat(
         name="deepeval",
-        marks=(
-            Marks(
-                keys=(
-                    "testCases|test_cases|testRunData",
-                    f"{_DEEPEVAL_METRICS}|conversationalTestCases",
-                )
-            ),
-        ),
+        keys=("testCases|test_cases|testRunData", f"{_DEEPEVAL}|conversationalTestCases"),
         rows=(
             "testRunData.testCases|testCases|test_cases",
             "testRunData.conversationalTestCases|conversationalTestCases",
@@ -227,23 +245,17 @@ FORMATS: tuple[LogFormat, ...] = (
         # Test cases are numbered anew in every run.
         asked=("input|turns|name", "expectedOutput|expected_output"),
         scores=(
-            ScoreFields(at=_DEEPEVAL_METRICS, name="name|metric", value="score"),
-            ScoreFields(
-                at=_DEEPEVAL_METRICS, name="name|metric", value="success", suffix="/success"
-            ),
+            ScoreFields(_DEEPEVAL, "name|metric", "score"),
+            ScoreFields(_DEEPEVAL, "name|metric", "success", suffix="/success"),
         ),
         model="testRunData.hyperparameters.model|hyperparameters.model|hyperparameters.Model",
-        facts="testRunData.hyperparameters|hyperparameters",
+        facts=("testRunData.hyperparameters|hyperparameters",),
     ),
     LogFormat(
         name="ragas",
-        marks=(
-            Marks(
-                opens=r'[\[{][^\[{]*\{?\s*"(user_input|question)"\s*:',
-                keys=(_RAGAS_METRIC,),
-                header=("user_input|question", _RAGAS_METRIC),
-            ),
-        ),
+        opens=r'[\[{][^\[{]*\{?\s*"(user_input|question)"\s*:',
+        keys=(_RAGAS,),
+        header=("user_input|question", _RAGAS),
         rows=("scores", "data"),
         asked=("user_input|question", "reference|ground_truth"),
         # What ragas copies from the data set is no metric, every other column is one.
@@ -256,147 +268,101 @@ FORMATS: tuple[LogFormat, ...] = (
     ),
     LogFormat(
         name="mlflow",
-        marks=(
-            Marks(
-                opens=r'\{\s*"columns"\s*:\s*\[[^\]]*"[^"]+(/v\d+|/score|/value)"',
-                header=(
-                    "inputs|inputs/question|request|question|input",
-                    r".+/v\d+|.+/(?:score|value)",
-                ),
-            ),
-        ),
-        asked=(
-            "inputs|inputs/question|request|question|input",
-            "ground_truth|targets|target|expectations|expected_response",
-        ),
+        opens=r'\{\s*"columns"\s*:\s*\[[^\]]*"[^"]+(/v\d+|/score|/value)"',
+        header=(_MLFLOW, r".+/v\d+|.+/(?:score|value)"),
+        asked=(_MLFLOW, "ground_truth|targets|target|expectations|expected_response"),
         scores=(ScoreFields(keys=r"(.+?)(?:/v\d+)?/(?:score|value)|(.+)/v\d+"),),
         file=r"eval_results_table\..+",
     ),
     LogFormat(
         name="openai-api",
-        marks=(Marks(keys=("datasource_item_id",)), Marks(opens=r'.*"eval\.run\.output_item"')),
+        opens=r'[\[{].*"(datasource_item_id"\s*:|eval\.run\.output_item")',
         rows=("data",),
         item="datasource_item_id",
         scores=(
-            ScoreFields(at="results", name="name", value="score"),
-            ScoreFields(at="results", name="name", value="passed", suffix="/passed"),
+            ScoreFields("results", "name", "score"),
+            ScoreFields("results", "name", "passed", suffix="/passed"),
         ),
         run="run_id",
         model="sample.model",
-        facts="run_id",
+        facts=("run_id",),
     ),
-    _read(
-        "swe-bench",
-        Marks(
-            keys=(
-                "resolved_ids|no_generation|no_logs",
-                "resolved_ids|resolved_instances|resolved",
-            )
-        ),
-        Marks(keys=(r"\w+__[\w.-]+-\d+", "resolved")),
-        by=swe_bench_rows,
+    LogFormat(
+        name="swe-bench",
+        # The report of a run, or of single instances.
+        opens=r'\{(?=.*"(resolved_ids|no_generation|no_logs)"\s*:).*"resolved(_ids|_instances)?"\s*:'
+        r'|\{(?=.*"\w+__[\w.-]+-\d+"\s*:).*"resolved"\s*:',
+        read=swe_bench_rows,
+        item="id",
+        scores=(ScoreFields(keys="(resolved)"),),
+        groups="in",
         # MODEL.RUN_ID.json, with "/" in the name of the model written as "__".
         file=r"(?P<model>[^.]+)(?:\.(?P<run>.*))?\.json",
     ),
     LogFormat(
         name="phoenix",
-        marks=(Marks(opens=r'\[\s*\{[^\[]*"example_id"', keys=("annotations",)),),
+        opens=r'\[\s*\{[^\[]*"example_id"',
+        keys=("annotations",),
         item="example_id",
-        scores=(
-            ScoreFields(at="annotations", name="name", value="score"),
-            ScoreFields(keys="(latency_ms)"),
-        ),
+        scores=(ScoreFields("annotations", "name", "score"), ScoreFields(keys="(latency_ms)")),
     ),
     LogFormat(
         name="braintrust",
-        marks=(
-            Marks(
-                keys=(
-                    "scores",
-                    "root_span_id|experiment_id|span_attributes|_xact_id|dataset_record_id",
-                ),
-                header=("scores", "expected|span_id"),
-            ),
-        ),
+        keys=("scores", "root_span_id|experiment_id|span_attributes|_xact_id|dataset_record_id"),
+        header=("scores", "expected|span_id"),
         rows=("events", "data"),
         # A span below the root is a step inside a test case.
         same=("root_span_id", "span_id"),
         item="dataset_record_id",
         asked=("input", "expected"),
         model="metadata.model|model",
-        facts="experiment_name|experiment_id",
+        facts=("experiment_name|experiment_id",),
     ),
     LogFormat(
         name="langsmith",
-        marks=(
-            Marks(
-                keys=("reference_example_id|example_id", "feedback_stats"),
-                header=("reference_example_id|example_id|id", r"feedback\..+", r"inputs?\..+"),
-            ),
-        ),
+        keys=("reference_example_id|example_id", "feedback_stats"),
+        header=("reference_example_id|example_id|id", r"feedback\..+", r"inputs?\..+"),
         rows=("runs", "data"),
         item="reference_example_id|example_id|id",
-        scores=(ScoreFields(at="feedback_stats", value="avg"), ScoreFields(keys=r"feedback\.(.+)")),
+        scores=(ScoreFields("feedback_stats", value="avg"), ScoreFields(keys=r"feedback\.(.+)")),
         run="session_name|session_id",
         model="extra.metadata.ls_model_name|metadata.model|model",
     ),
     LogFormat(
         name="langfuse",
-        marks=(
-            Marks(
-                keys=("datasetRunName|datasetItemId|traceId", "value|scores|evaluations"),
-                header=("(?i:trace[_ ]?id)", "(?i:name)", "(?i:value)"),
-            ),
-        ),
+        keys=("datasetRunName|datasetItemId|traceId", "value|scores|evaluations"),
+        header=("(?i:trace[_ ]?id)", "(?i:name)", "(?i:value)"),
         # Without a data set, runs match only if they share traces.
         item="datasetItemId|dataset_item_id|Dataset Item Id|trace.metadata.datasetItemId"
         "|metadata.datasetItemId|traceId|trace_id|Trace ID",
         scores=(
-            ScoreFields(at="scores|evaluations", name="name", value="value"),
-            ScoreFields(name="name|Name", value="value|Value"),
+            ScoreFields("scores|evaluations", "name", "value"),
+            ScoreFields("", "name|Name", "value|Value"),
         ),
         run="datasetRunName|dataset_run_name|datasetRunId|dataset_run_id",
         model="model|metadata.model|trace.metadata.model",
     ),
     LogFormat(
         name="dynabench",
-        marks=(Marks(keys=("model_wrong", "anon_uid|metadata_json|validations|target_pred")),),
-        read=dynabench_rows,
-        is_table=True,
+        keys=("model_wrong", "anon_uid|metadata_json|validations|target_pred"),
+        table=dynabench_rows,
     ),
     LogFormat(
         name="garak",
-        marks=(
-            Marks(opens=r'\{[^\n]*"entry_type"\s*:\s*"(start_run setup|init|attempt|config)"'),
-            Marks(
-                opens=r'\{[^\n]*"detector"\s*:[^\n]*"attempt_id"|\{[^\n]*"attempt_id"[^\n]*"detector"\s*:'
-            ),
-        ),
-        read=garak_rows,
-        is_table=True,
+        opens=r'\{[^\n]*"(entry_type"\s*:\s*"(start_run setup|init|attempt|config)"'
+        r'|detector"\s*:[^\n]*"attempt_id"|attempt_id"[^\n]*"detector"\s*:)',
+        table=garak_rows,
     ),
     LogFormat(
         name="label-studio",
-        marks=(
-            Marks(opens=r"\[\s*\{", keys=("annotations", "result|cancelled_annotations", "data")),
-        ),
-        read=label_studio_rows,
-        is_table=True,
+        opens=r"\[\s*\{",
+        keys=("annotations", "result|cancelled_annotations", "data"),
+        table=label_studio_rows,
     ),
-    LogFormat(
-        name="argilla",
-        marks=(Marks(keys=("fields", "responses", "suggestions")),),
-        read=argilla_rows,
-        is_table=True,
-    ),
-    LogFormat(
-        name="prodigy",
-        marks=(Marks(keys=("_task_hash", "answer")),),
-        read=prodigy_rows,
-        is_table=True,
-    ),
+    LogFormat(name="argilla", keys=("fields", "responses", "suggestions"), table=argilla_rows),
+    LogFormat(name="prodigy", keys=("_task_hash", "answer"), table=prodigy_rows),
 )
-"""They are asked in this order; the first that recognises a file wins."""
+"""The first that recognises a file wins."""
 
 
 def log_formats() -> dict[str, LogFormat]:
@@ -412,8 +378,7 @@ def sniff_text(head: str) -> str | None:
     >>> sniff_text('{"item": 1, "gpt": 0}') is None
     True
     """
-    fitting = (one.name for one in FORMATS if any(mark.fit(head) for mark in one.marks))
-    return next(fitting, None)
+    return next((one.name for one in FORMATS if one.fits(head)), None)
 
 
 # Logs as runs: what each model scored on the items of a task.
@@ -449,11 +414,9 @@ class Log:
     unscored
         Samples that have no score (they failed).
     facts
-        What else names the run, such as its prompt or the arguments of its task: two runs of one
-        model are told apart by the first fact that differs.
+        What else names the run, such as its prompt or the arguments of its task.
     groups
-        Groups of items that the log carries, such as the subject of a question: name of the group
-        to item to value. They are offered as clusters.
+        Groups of items, such as the subject of a question: name to item to value.
     """
 
     model: str
@@ -464,29 +427,26 @@ class Log:
     facts: Mapping[str, str] = field(default_factory=dict, repr=False)
     groups: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
-    def item(self, name: str) -> str:
-        """Return what an item is called beside those of other tasks."""
-        return f"{self.task}:{name}" if self.task else name
-
 
 def read_logs(files: Sequence[File], formats: Sequence[str]) -> list[Log]:
     """Read every file in the format that was detected for it, and keep the order of the files."""
     known = log_formats()
     found: list[Log] = []
     for file, name in zip(files, formats, strict=True):
-        if known[name].is_table:
+        if known[name].table is not None:
             raise InputError(f"{file.name} holds rows and no runs ({name}): read it on its own")
         found += _runs(file, known[name])
     return found
 
 
-def read_table(files: Sequence[File], form: LogFormat) -> dict[str, list[str | None]]:
+def read_table(files: Sequence[File], read: Callable[[File], Rows]) -> dict[str, list[str | None]]:
     """Return a log of rows, such as attempts or annotations, as columns of text."""
-    rows: list[dict[str, Any]] = []
-    for number, file in enumerate(files, start=1):
-        for _, row in form.read(file) if form.read is not None else ():
-            # Where nothing names the round, every file is one.
-            rows.append({**row, "round": row["round"] or number} if "round" in row else {**row})
+    # Where nothing names the round, every file is one.
+    rows = [
+        {**row, "round": row["round"] or number} if "round" in row else row
+        for number, file in enumerate(files, start=1)
+        for _, row in read(file)
+    ]
     names = dict.fromkeys(name for row in rows for name in row)
     cells = {
         name: [None if row.get(name) is None else str(row[name]) for row in rows] for name in names
@@ -509,30 +469,38 @@ class _Run:
 
 def _runs(file: File, form: LogFormat) -> list[Log]:
     """Read one file: a log per run inside."""
-    head, rows = ({}, form.read(file)) if form.read else rows_of(file, form.rows)
+    head, rows = form.read(file) if form.read else rows_of(file, form.rows)
+    for (path, like), words in form.needs.items() if head else ():
+        if not _holds(head, [(path, like)]):
+            raise FileError(f"{file.name} {words.format(find(head, path))}")
     named = _names(file, form)
     runs: dict[tuple[str, str], _Run] = {}
     for place, row in rows:
+        if not _holds(row, form.where):
+            continue
         if form.same is not None:
             one, other = (row.get(key) for key in form.same)
             if one and other and one != other:
                 continue
+        for name in form.fields:
+            if name not in row:
+                raise _another_version(form, f"{file.name}, {place}", name)
         told = _text(_told(row, head, form.model)), _text(_told(row, head, form.run))
         run = runs.setdefault(told, _Run(*told))
         run.task = _text(_told(row, head, form.task)) or named.get("task", "")
-        run.facts = run.facts or _facts(_told(row, head, form.facts))
-        scores = {name: value for way in form.scores for name, value in _scores(row, way)}
+        run.facts = run.facts or _facts([_told(row, head, path) for path in form.facts])
+        scores = {name: value for way in form.scores for name, value in _scores(row, way, form)}
         run.unscored += not scores
         if scores:
             item = _item(row, form, f"{file.name}, {place}")
             for metric, value in scores.items():
                 run.scores.setdefault(metric, {}).setdefault(item, []).append(value)
-            groups = _told(row, {}, form.groups)
-            for key, value in groups.items() if isinstance(groups, dict) else ():
-                if isinstance(value, str | int) and not isinstance(value, bool):
-                    run.groups.setdefault(str(key), {})[item] = str(value)
-    if not runs:
-        raise FileError(f"{file.name} holds no result: copy or export it again ({form.name})")
+            for group, named_as in _groups(row, form):
+                run.groups.setdefault(group, {})[item] = named_as
+    if not any(run.scores for run in runs.values()):
+        raise FileError(
+            f"{file.name} holds no score that is a number: its calls failed, or nothing was scored"
+        )
 
     found: list[Log] = []
     for run in runs.values():
@@ -542,10 +510,7 @@ def _runs(file: File, form: LogFormat) -> list[Log]:
         if name in (log.model for log in found):
             name = f"{name} ({len(found) + 1})"
         if not run.scores:
-            raise FileError(
-                f"{file.name}: {name!r} has no score that is a number: its calls failed, or"
-                " nothing was scored"
-            )
+            raise FileError(f"{file.name} holds no score of {name!r} that is a number")
         facts = run.facts or {"run": named.get("run", "")}
         found.append(
             Log(name, run.task, file.name, run.scores, run.unscored, facts, groups=run.groups)
@@ -553,8 +518,16 @@ def _runs(file: File, form: LogFormat) -> list[Log]:
     return found
 
 
+def _holds(row: Any, conditions: Sequence[Condition]) -> bool:
+    for path, like in conditions:
+        value = find(row, path)
+        text = "" if value is None or value in ([], {}) else str(value)
+        if re.fullmatch(like, text, re.DOTALL) is None:
+            return False
+    return True
+
+
 def _told(row: Row, head: Row, path: str) -> Any:
-    """Return what stands at a path of a row, or of what the file says once."""
     if not path:
         return None
     found = find(row, path)
@@ -565,24 +538,40 @@ def _text(value: Any) -> str:
     return "+".join(map(str, value)) if isinstance(value, list) else str(value or "")
 
 
-def _scores(row: Row, way: ScoreFields) -> Iterator[tuple[str, float]]:
-    """Yield the scores that stand in a row in one of the declared ways."""
+def _groups(row: Row, form: LogFormat) -> Iterator[tuple[str, str]]:
+    """Yield the groups of an item: fields that name something."""
+    held = find(row, form.groups) if form.groups else None
+    for key, value in held.items() if isinstance(held, Mapping) else ():
+        names = isinstance(value, str | int) and not isinstance(value, bool)
+        if names and re.fullmatch(form.grouped, str(key), re.DOTALL):
+            yield str(key), str(value)
+
+
+def _scores(row: Row, way: ScoreFields, form: LogFormat) -> Iterator[tuple[str, float]]:
     held = opened(find(row, way.at))
     cells: list[tuple[Any, Any]] = []
     if way.name:
-        several = held if isinstance(held, list) else [held]
-        cells = [(find(one, way.name) or "score", find(one, way.value)) for one in several if one]
-    elif isinstance(held, Mapping):
-        cells = [(key, find(cell, way.value)) for key, cell in held.items()]
+        several = [one for one in (held if isinstance(held, list) else [held]) if one]
+        cells = [
+            (find(one, way.name) or "score", find(one, way.value))
+            for one in several
+            if _holds(one, way.where)
+        ]
+    elif isinstance(held, Mapping) and _holds(row, way.where):
+        listed = find(row, way.listed) if way.listed else held
+        names = listed if isinstance(listed, list | Mapping) else ()
+        cells = [(name, find(held.get(str(name)), way.value)) for name in names]
+    variant = find(row, way.variant) if way.variant else None
+    suffix = way.suffix + ("" if variant in (None, "none") else f",{variant}")
     for key, cell in cells:
         matched = re.fullmatch(way.keys, str(key), re.DOTALL)
         if matched is None:
             continue
-        name = next(part for part in matched.groups() if part is not None) + way.suffix
+        name = next(part for part in matched.groups() if part is not None) + suffix
         # A score in named parts is as many scores.
         parts = cell.items() if isinstance(cell, Mapping) else ((None, cell),)
         for part, one in parts:
-            value = as_score(one)
+            value = as_score(form.letters.get(one, one) if isinstance(one, str) else one)
             if value is not None:
                 yield name if part is None else f"{name}/{part}", value
 
@@ -603,15 +592,22 @@ def as_score(value: object) -> float | None:
 
 
 def _item(row: Row, form: LogFormat, place: str) -> str:
-    """Return the name of an item, or a hash of what was asked."""
     named = find(row, form.item) if form.item else None
     if named is not None:
-        return named if isinstance(named, str) else json.dumps(named, sort_keys=True)
+        name = named if isinstance(named, str) else json.dumps(named, sort_keys=True)
+        rules = [find(row, path) for path in form.rules]
+        return f"{name} #{content_key(*rules)[:6]}" if rules else name
     asked = [find(row, path) for path in form.asked]
     if all(one is None for one in asked):
-        wanted = (form.item or form.asked[0]).partition("|")[0]
-        raise FileError(f"{place} has a score but no {wanted}: another version of {form.name}?")
+        raise _another_version(form, place, (form.item or form.asked[0]).partition("|")[0])
     return content_key(*asked)
+
+
+def _another_version(form: LogFormat, place: str, name: str) -> FileError:
+    return FileError(
+        f"{place} has no {name!r}: it was written by another version of {form.name}; run it again,"
+        " or make a table with one column per model"
+    )
 
 
 def content_key(*parts: Any) -> str:
@@ -628,7 +624,6 @@ def content_key(*parts: Any) -> str:
 
 
 def _names(file: File, form: LogFormat) -> dict[str, str]:
-    """Return the model, and perhaps task and run, by the names of file and folder."""
     name, folder = file.path.name.removesuffix(".gz"), file.path.resolve().parent.name
     own = re.fullmatch(form.file, name) if form.file else None
     if own is None:
@@ -642,10 +637,10 @@ def _names(file: File, form: LogFormat) -> dict[str, str]:
     return {"model": above["model"], "task": above["task"] + above["more"]}
 
 
-def _facts(held: Any) -> dict[str, str]:
-    """Return what else names a run: a text as it is, another value with its name."""
+def _facts(held: Sequence[Any]) -> dict[str, str]:
     found: dict[str, str] = {}
-    for one in held if isinstance(held, list) else [held]:
+    flat = [one for part in held for one in (part if isinstance(part, list) else [part])]
+    for one in flat:
         for key, value in one.items() if isinstance(one, Mapping) else [("", one)]:
             if value is not None and str(value).strip():
                 alone = not key or (isinstance(value, str) and " " in value)
@@ -656,9 +651,7 @@ def _facts(held: Any) -> dict[str, str]:
 def told_apart(logs: Sequence[Log]) -> list[Log]:
     """Return the logs with names such that no two runs share one.
 
-    Runs of different models keep the names of the models. Where one model was run twice on a task
-    (two prompts, two versions), its runs are told apart by the first of these that differs: a fact
-    of the log (the prompt, the arguments of the task), the name of the file, its folder.
+    Runs of one model are told apart by the first of these that differs: a fact, file, folder.
 
     Examples
     --------
@@ -686,7 +679,6 @@ def _apart(logs: Sequence[Log]) -> list[str]:
     ways += [[path.stem for path in paths], [path.parent.name for path in paths]]
     for marks in ways:
         short = [_short(mark) for mark in marks]
-        # The mark has to separate every two logs of one task, and may join different tasks.
         keys = {(mark, log.task) for mark, log in zip(short, logs, strict=True)}
         if all(short) and len(keys) == len(logs):
             return short

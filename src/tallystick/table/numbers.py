@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tallystick.errors import InputError
 from tallystick.table.cells import (
-    Kind,
-    Label,
     as_number,
     identifier,
     is_missing,
@@ -120,7 +118,7 @@ def _column(
 
 
 def _words(table: Table, name: str, tokens: Sequence[str]) -> list[str]:
-    """Return cells that are no numbers or NaN, each once; a few more than can be marks at most."""
+    """Return cells that are no numbers or NaN, each once."""
     kind = table.kinds[name]
     cell = without_missing(name, kind, tokens)
     number = as_number("word", kind)
@@ -139,9 +137,8 @@ def _text(word: str) -> str:
 
 # Numbers as people write them: ``90%``, ``0,854`` and ``1.034,5`` are 0.9, 0.854 and 1034.5.
 #
-# A column is read so only if every one of its cells is written like that, words for no answer
-# aside. ``1,234`` and ``1.234`` may be a thousand or a little more than one: a column that shows
-# groups of thousands is refused where it is used.
+# Only if every cell is written like that, words for no answer aside. ``1,234`` may be a thousand or
+# a little more than one: a column that shows groups of thousands is refused where it is used.
 
 
 _PER_CENT = r"\s*[+-]?[0-9]+([.,][0-9]+)?\s*%\s*"
@@ -197,7 +194,7 @@ def with_plain_numbers(table: Table, missing: Sequence[str] = ()) -> Table:
 
 
 def _is_likely(table: Table, texts: Sequence[str]) -> bool:
-    """Say whether the first rows show such a number anywhere, so that it is worth looking."""
+    """Say whether the first rows show such a number anywhere."""
     tests = " or ".join(
         f"(regexp_full_match({identifier(name)}, {literal(_PER_CENT)})"
         f" or regexp_full_match({identifier(name)}, {literal(_COMMA)})"
@@ -209,7 +206,7 @@ def _is_likely(table: Table, texts: Sequence[str]) -> bool:
 
 
 def _cell(table: Table, name: str, missing: Sequence[str]) -> str | None:
-    """Return the SQL of a column with its numbers in plain digits; None if it is left as it is."""
+    """Return the SQL of a column in plain digits; None if it stays."""
     cell = identifier(name)
     plain = f"replace(replace(replace(trim({cell}), '%', ''), ' ', ''), ',', '.')"
     for pattern, number in (
@@ -228,10 +225,7 @@ def _cell(table: Table, name: str, missing: Sequence[str]) -> str | None:
 
 
 def _in_groups(table: Table, names: Sequence[str], missing: Sequence[str]) -> dict[str, str]:
-    """Return why columns of numbers in groups of thousands cannot be used as they are.
-
-    A table is written in one way: what one column shows holds for all that can be read so.
-    """
+    """Return why columns of numbers in groups of thousands cannot be used as they are."""
     found: dict[str, str] = {}
     is_shown = False
     for name in names:
@@ -276,77 +270,7 @@ def _note(table: Table, name: str, cell: str) -> str:
     return f"column {name!r}: {before.strip()!r} is read as {after}"
 
 
-# Tokens that stand nowhere, and columns of numbers that hold something else.
-
-
-_TOKENS_AT_ONCE = 200
-"""Columns that one query looks at: an expression of thousands is too deep for the engine."""
-
-
-def unmatched(
-    table: Table, columns: Sequence[str], tokens: Sequence[str], *, option: str = "--missing"
-) -> tuple[str, ...]:
-    """Return one sentence for each token of *option* that stands in none of *columns*.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from tallystick.table import scan
-    >>> table = scan(pa.table({"gpt": ["yes", "NA"], "claude": ["-1.0", "no"]}))
-    >>> unmatched(table, table.columns, ("NA", "-1", "none"))
-    ("--missing none: no cell of 'gpt', 'claude' is 'none' (upper and lower case matter)",)
-    """
-    kinds = table.kinds
-
-    def stands(token: str) -> bool:
-        return any(
-            _stands_in(
-                table,
-                {name: kinds[name] for name in columns[start : start + _TOKENS_AT_ONCE]},
-                token,
-            )
-            for start in range(0, len(columns), _TOKENS_AT_ONCE)
-        )
-
-    absent = [token for token in tokens if token and not stands(token)]
-    return _not_there(columns, absent, option)
-
-
-def unmatched_labels(
-    labels: Mapping[str, Sequence[Label]], columns: Sequence[str], tokens: Sequence[str]
-) -> tuple[str, ...]:
-    """Return what `unmatched` says of a table, from the different labels of its columns.
-
-    >>> unmatched_labels({"gpt": ("yes", "NA", None)}, ["gpt"], ("NA", "none"))
-    ("--missing none: no cell of 'gpt' is 'none' (upper and lower case matter)",)
-    """
-
-    def stands(token: str) -> bool:
-        only = frozenset((token,))
-        held = (label for name in columns for label in labels[name])
-        return any(is_missing(label, only) and not is_missing(label) for label in held)
-
-    absent = [token for token in tokens if token and not stands(token)]
-    return _not_there(columns, absent, "--missing")
-
-
-def _not_there(columns: Sequence[str], tokens: Sequence[str], option: str) -> tuple[str, ...]:
-    shown = ", ".join(map(repr, columns[:4])) + (
-        f" … ({len(columns)} in all)" if len(columns) > 4 else ""
-    )
-    return tuple(
-        f"{option} {token}: no cell of {shown} is {token!r} (upper and lower case matter)"
-        for token in tokens
-    )
-
-
-def _stands_in(table: Table, kinds: Mapping[str, Kind], token: str) -> bool:
-    found = [
-        f"({without_missing(name, kind, ())} is not null and"
-        f" {without_missing(name, kind, (token,))} is null)"
-        for name, kind in kinds.items()
-    ]
-    return bool(table.query(f"select 1 from rows where {' or '.join(found)} limit 1"))
+# Columns of numbers that hold something else.
 
 
 def _check_numbers(

@@ -1,9 +1,7 @@
 """Decisions as arrays: every cell is coded once, and each distinct row stands once with its count.
 
-A panel is what the verbs compute from. It holds items x voters as codes into one list of labels,
-the truth where it is known, and how many items each entry stands for. It is made from counts, so a
-file, a frame of another engine, a saved tally and a stream give the same panel; where rows are at
-hand it also says which entry each of them shows.
+It is made from counts, so a file, a frame of another engine, a saved tally and a stream give the
+same panel; where rows are at hand it also says which entry each of them shows.
 """
 
 from __future__ import annotations
@@ -39,15 +37,13 @@ class Panel:
     names
         The voters: judges, models, weak labels, a prediction.
     labels
-        What the codes stand for: first the classes, labels that can be true, in canonical order;
-        then votes that can never be true (tie, error, refusal).
+        What the codes stand for: first the classes in order, then votes that can never be true.
     n_classes
         How many of *labels* can be true.
     codes, truth, counts
         Entries x voters; the true label of each entry, -1 where it is not known; items per entry.
     votes, place
-        The tally of the voters alone, and the row of it that each entry shows: what is learnt of a
-        pattern is attached to items by it.
+        The tally of the voters alone, and the row of it that each entry shows.
     rows
         The entry of each row of the table; None where only counts are at hand.
     weight
@@ -192,9 +188,7 @@ class Panel:
 
     @cached_property
     def answered(self) -> Panel:
-        """The same votes with those that are never true left out, for methods without a place for
-        them.
-        """
+        """The same votes with those that are never true left out."""
         if not self.extras:
             return self
         codes = np.where(self.codes < self.n_classes, self.codes, -1)
@@ -203,7 +197,8 @@ class Panel:
     @cached_property
     def voted(self) -> Floats:
         """How many items each voter voted on."""
-        return np.asarray(self.counts @ (self.codes >= 0), dtype=np.float64)
+        entry, voter = np.nonzero(self.codes >= 0)
+        return np.bincount(voter, self.counts[entry], len(self.names)).astype(np.float64)
 
     @cached_property
     def answered_share(self) -> Floats:
@@ -213,13 +208,13 @@ class Panel:
     @cached_property
     def vote_counts(self) -> Floats:
         """Voters x classes: how often each voter gave each label."""
-        return np.stack([self.counts @ (self.codes == c) for c in range(self.n_classes)], axis=1)
+        entry, voter = np.nonzero(self.answered.codes >= 0)
+        cell = voter * self.n_classes + self.answered.codes[entry, voter]
+        counted = np.bincount(cell, self.counts[entry], len(self.names) * self.n_classes)
+        return counted.reshape(-1, self.n_classes).astype(np.float64)
 
     def weighed(self, rows: NDArray[np.integer], weights: Floats) -> Panel:
         """Return the panel with the weight of each row of the table, given the entry of each.
-
-        Rows of one entry that weigh alike stay one entry: with a weight of its own, every row is
-        one.
 
         >>> panel = Panel.of(Tally.of({"a": [0, 1, 1]})).weighed(np.array([0, 1, 1]), np.ones(3))
         >>> panel.counts.tolist(), panel.weight
@@ -241,7 +236,7 @@ class Panel:
         )
 
     def only(self, names: Sequence[str]) -> Panel:
-        """Return the panel of these voters; entries stay apart even where they have become alike.
+        """Return the panel of these voters; entries stay apart.
 
         >>> panel = Panel.of(Tally.of({"a": [0, 1, 1], "b": [0, 1, 0]}))
         >>> panel.only(["b"]).codes[:, 0].tolist()
@@ -367,9 +362,7 @@ def _refuse_scores(classes: tuple[Label, ...], items: int) -> None:
 def _refuse_strangers(
     truth: str | None, words: tuple[Label, ...], known: Ints, codes: Ints
 ) -> None:
-    """Refuse true labels that no judge ever gives, where there are several of both: they are
-    written differently.
-    """
+    """Refuse true labels that no judge ever gives: they are written differently."""
     true, given = (np.unique(column[column >= 0]).tolist() for column in (known, codes))
     if len(true) > 1 and len(given) > 1 and not set(true) & set(given):
         here, there = (", ".join(repr(words[c]) for c in found[:4]) for found in (true, given))

@@ -1,11 +1,4 @@
-"""Outputs of systems as grades: the panel of a table that judges and people grade.
-
-A `GradePanel` holds outputs x judges as numbers on [0, 1] beside the human grade of the few outputs
-that have one. Like a `Panel` it is made of counted entries, so an entry is one row of a table, or a
-pattern with the number of outputs that show it. What belongs to single outputs (the item, the
-probability of being graded, a weight) is there where rows are at hand. It is read here from rows,
-from counts that an engine or a file holds, and from preferences.
-"""
+"""Outputs of systems as grades: the panel of a table that judges and people grade."""
 
 from __future__ import annotations
 
@@ -52,33 +45,22 @@ class GradePanel:
         The number of each entry's item; None if items cannot be told.
     no_items
         Why items cannot be told.
+    own_items
+        Whether items are known and each has one output, so that nothing need be joined by them.
     unit
         What one item is called in sentences.
     coding, coded
-        The words behind the entries, where these are patterns: what the columns *coded* say, and
-        which entry each row of the table shows. None where each entry is a row.
-    probability
-        Known probability with which each output was chosen for a human grade; None if all alike.
-    weight
-        The sampling weight of each output, or what it counts in a target mix; None if all alike.
+        What the columns *coded* say, and the entry of each row; None where each entry is a row.
+    probability, weight
+        Of being graded, and in the sample or a target mix; None if all alike.
     slice, slices
         The slice of each entry, -1 for blank, and their names.
     scale, judge_scale
-        Least and greatest grade of people, and of the judges where it is another; None for pass and
-        fail.
+        Least and greatest grade of people, and of the judges where it is another.
     turned
         Whether less was better, so that all grades were turned round.
     preferences
-        For preferences: the two systems of each "system", whose score is the win rate of the first.
-
-    Examples
-    --------
-    >>> none = np.nan
-    >>> panel = GradePanel(systems=("a", "b"), judges=("x",), system=np.array([0, 0, 1]),
-    ...     grades=np.array([[1.0], [0.0], [none]]), truth=np.array([1.0, none, none]),
-    ...     counts=np.array([2.0, 2.0, 1.0]), pass_fail=True, votes=True)
-    >>> panel.n, panel.n_labels, panel.mean(panel.grades[:, 0]).tolist()
-    (5, 2, [0.5, nan])
+        The two systems of each "system", whose score is the win rate of the first.
     """
 
     systems: tuple[str, ...]
@@ -91,6 +73,7 @@ class GradePanel:
     votes: bool
     item: Ints | None = None
     no_items: str = ""
+    own_items: bool = False
     unit: str = "item"
     coding: RowPatterns | None = None
     coded: tuple[str, ...] = ()
@@ -102,6 +85,11 @@ class GradePanel:
     judge_scale: tuple[float, float] | None = None
     turned: bool = False
     preferences: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def has_items(self) -> bool:
+        """Whether items are known."""
+        return self.item is not None or self.own_items
 
     @property
     def known(self) -> NDArray[np.bool_]:
@@ -138,7 +126,7 @@ class GradePanel:
         return found.astype(np.float64)
 
     def mean(self, values: Floats, *, weighed: bool = True) -> Floats:
-        """Return the mean over each system's outputs, NaN where no entry has a value."""
+        """Return the mean of each system, NaN where none."""
         heavy = self.counts if self.weight is None or not weighed else self.counts * self.weight
         seen = ~np.isnan(values)
         times = self.by_system(np.where(seen, heavy, 0.0))
@@ -165,13 +153,13 @@ class GradePanel:
 
     @cached_property
     def consensus(self) -> Floats:
-        """The same; where no judge graded, the mean of the system: it says nothing."""
+        """The same; where no judge graded, the mean of the system."""
         middle = np.nan_to_num(self.mean(self.mean_grade, weighed=False), nan=0.5)
         return np.where(np.isnan(self.mean_grade), middle[self.system], self.mean_grade)
 
     @property
     def alike(self) -> bool:
-        """Whether items are known and every output of an item stands for as many items."""
+        """Whether every output of an item stands for as many items."""
         if self.item is None:
             return False
         first = np.zeros(int(self.item.max(initial=-1)) + 1)
@@ -185,7 +173,7 @@ class GradePanel:
         return self.coding.place
 
     def words(self, column: str) -> list[Label]:
-        """Return what a column of the table says, each word once; nothing if entries are rows."""
+        """Return what a column says, each word once."""
         return [] if self.coding is None else coded_words(self.coding, self.coded, column)
 
 
@@ -207,11 +195,12 @@ NO_ITEM = "no column names the items (--item), so outputs of one item cannot be 
 
 def read_outputs(
     data: Data,
-    *,
     scale: Scale | None,
     judge_scale: Scale | None = None,
+    *,
     turned: bool = False,
     sliced: bool = False,
+    by_row: bool = False,
 ) -> GradePanel:
     """Return the outputs of a long table, of a tally, or of a frame of another engine.
 
@@ -227,11 +216,20 @@ def read_outputs(
         Whether less is better, so that all grades are turned round.
     sliced
         Whether to read the slice of each output.
+    by_row
+        Whether the caller needs one entry per row of the table. Otherwise the outputs of one system
+        are patterns with counts: each is an item of its own, so nothing belongs to single rows.
     """
     columns = data.roles.columns("system", "judges", "truth", *(["by"] if sliced else []))
     if isinstance(data.held, Table):
-        patterns = _graded(data, data.patterns(*columns), columns, scale, judge_scale)
-        found = _by_row(data, patterns)
+        found = _graded(data, data.patterns(*columns), columns, scale, judge_scale)
+        roles = data.roles
+        alike = not (roles.system or roles.weight or roles.probability or roles.replicate)
+        if by_row or not alike or data.session is not None:
+            found = _by_row(data, found)
+        elif roles.item is not None:
+            _refuse_twice(data)
+            found = replace(found, own_items=True, unit=_unit(roles.item), no_items="")
     else:
         counted = _counted(data.held.marginal(columns), columns)
         found = _graded(data, counted, columns, scale, judge_scale)
@@ -248,24 +246,13 @@ def read_outputs(
 def read_patterns(
     data: Data, *, scale: Scale | None, judge_scale: Scale | None = None
 ) -> GradePanel:
-    """Return the outputs of a table of any length, each distinct one once.
-
-    Ten million rows of three grades show a few hundred patterns: four bytes per row say which.
-
-    Examples
-    --------
-    >>> from tallystick.table import read
-    >>> data = read({"system": ["a", "b", "a"], "gpt": [1, 0, 1]}, judges=("gpt",), system="system")
-    >>> found = read_patterns(data, scale=None)
-    >>> found.counts.tolist(), found.place.tolist()
-    ([2.0, 1.0], [0, 1, 0])
-    """
+    """Return the outputs of a table of any length, each distinct one once."""
     columns = data.roles.columns("system", "judges", "truth")
     return _graded(data, data.patterns(*columns), columns, scale, judge_scale)
 
 
 def item_groups(data: Data) -> NDArray[np.int32]:
-    """Return the number of each row's item; an item that a system answered twice is refused."""
+    """Return the number of each row's item; refuse one answered twice."""
     if data.roles.item is None:
         raise InputError(NO_ITEM)
     _refuse_twice(data)
@@ -331,7 +318,7 @@ def _graded(
 
 
 def _by_row(data: Data, patterns: GradePanel) -> GradePanel:
-    """Return one entry per row of the table, with what belongs to single outputs."""
+    """Return one entry per row, with what belongs to single outputs."""
     place, roles = patterns.place, data.roles
     found = replace(
         patterns.part(place), counts=np.ones(len(place)), coding=None, coded=(), no_items=NO_ITEM
@@ -343,11 +330,15 @@ def _by_row(data: Data, patterns: GradePanel) -> GradePanel:
     if roles.item is None:
         return found
     _refuse_twice(data)
-    # Nearly every row may have an item of its own: they are numbered without making words of them,
-    # unless several spellings may be one item.
+    # Items are numbered without making words of them, unless several spellings may be one item.
     item = data.words(roles.item).codes[:, 0] if data.rules.coerce else None
     if item is None:
         item = data.groups(roles.item, data.rules.missing)
+    # Numbers of rows join nothing, whatever their column is called; a named item is taken at its
+    # word.
+    told = "item" not in data.how or data.session is not None or len(found.systems) < 2
+    if not told and len(np.unique(item)) == len(item):
+        return found
     return replace(found, item=item.astype(np.int64), unit=_unit(roles.item), no_items="")
 
 
@@ -377,7 +368,7 @@ def _place(data: Data, column: str, label: Label) -> str:
 
 
 def _named(cells: RowPatterns, columns: Sequence[str], name: str) -> tuple[tuple[str, ...], Ints]:
-    """Return the labels of a column as text, in order, and each entry's position; -1 for blank."""
+    """Return the labels of a column in order, and the place of each entry."""
 
     def order(code: int) -> tuple[bool, Any]:
         return isinstance(cells.labels[code], str), cells.labels[code]
@@ -390,7 +381,7 @@ def _named(cells: RowPatterns, columns: Sequence[str], name: str) -> tuple[tuple
 
 
 def _probability(data: Data, outputs: GradePanel) -> Floats:
-    """Return the probabilities of being graded; every output with a human grade needs one."""
+    """Return the probabilities of being graded."""
     column = str(data.roles.probability)
     values = data.numbers(column, low=0.0, high=1.0)[:, 0]
     wrong = outputs.known & ~(values > 0)
@@ -415,16 +406,15 @@ def _refuse_twice(data: Data) -> None:
 
 
 def _unit(column: str) -> str:
-    """Return what an item is called, where the column's name is a word that has a plural here."""
+    """Return what an item is called."""
     word = column.strip().lower().removesuffix("_id")
     return word if word in ("question", "prompt", "example", "task") else "item"
 
 
 # Preferences: each row shows outputs of two systems, and judges say a, b or tie.
 #
-# For each pair of systems the score is the win rate of the first, a tie counting half. Where an
-# item was shown in both orders, a judge's two answers are averaged, so that a judge that always
-# prefers the first position says nothing.
+# The score of a pair is the win rate of the first, a tie counting half. Where an item was shown in
+# both orders, a judge's two answers are averaged.
 
 _FIRST = frozenset({"1", "a", "first", "left", "model_1", "model_a", "win"})
 _SECOND = frozenset({"2", "b", "second", "right", "model_2", "model_b", "loss"})
@@ -445,14 +435,14 @@ def preferred_side(label: Label) -> float | None:
 
 @dataclass(frozen=True)
 class Swaps:
-    """Items that were shown in both orders, and how often each judge then changed its mind."""
+    """Items shown in both orders, and how often each judge changed its mind."""
 
     items: int
     changed: dict[str, float]
 
 
 def read_preferences(data: Data) -> tuple[GradePanel, Swaps]:
-    """Return one entry per item and pair of systems, and what the position swap showed."""
+    """Return one entry per item and pair, and what the position swap showed."""
     sides, judges, truth = data.roles.systems, data.roles.judges, data.roles.truth
     columns = [*sides, *judges, *([truth] if truth else [])]
     coded = data.words(*columns)
@@ -540,7 +530,7 @@ def _preferred(
     labels: Sequence[Label],
     sides: tuple[Ints, Ints],
 ) -> Floats:
-    """Return 1 where side a is preferred, 0 for side b, 1/2 for a tie, NaN for no answer."""
+    """Return 1 for side a, 0 for side b, 1/2 for a tie, NaN for no answer."""
     first, second = (column.casefold() for column in data.roles.systems)
     values = np.full(len(codes), np.nan)
     for code in np.unique(codes[codes >= 0]):

@@ -1,16 +1,13 @@
-"""The value inside a tally: named columns, their labels, and the count of every pattern that
-occurred; and the recipe by which rows became patterns.
+"""The value inside a tally: labels and the count of every pattern, and how rows became patterns.
 
-Immutable, and a commutative monoid under :func:`merge` once the columns agree. All that a tally is
-asked for is a pure function of this value; :class:`~tallystick.table.Tally` adds the engines that
-make one and the streams that extend it.
+Immutable, and a commutative monoid under `Patterns.merged` once the columns agree.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -21,8 +18,7 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError, MergeError, meant
 from tallystick.table.cells import Label, check_vocabulary, identity, in_order, is_missing
 
-# How a tally was made: the options of one call, kept so that later batches are counted in the same
-# way.
+# How a tally was made: kept so that later batches are counted in the same way.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,9 +88,7 @@ class Recipe:
         )
 
     def select(self, available: Sequence[str]) -> tuple[str, ...]:
-        """Return the columns to count among those *available*; an absent one is refused with its
-        nearest name.
-        """
+        """Return the columns to count among those *available*; refuse an absent one."""
         wanted = (
             self.columns
             if self.columns is not None
@@ -128,11 +122,9 @@ class Recipe:
                     f"cannot merge tallies counted with {option}={a!r} and {option}={b!r}: count"
                     " both alike"
                 )
-        return Recipe(
+        return replace(
+            self,
             columns=self.columns if self.columns == other.columns else None,
-            cut=self.cut,
-            weight=self.weight,
-            missing=self.missing,
             coerce=self.coerce or other.coerce,
             apart=self.apart | other.apart,
             item=self.item if self.item == other.item else None,
@@ -147,29 +139,18 @@ def _edges(column: str, values: Sequence[float]) -> tuple[float, ...]:
     return edges
 
 
-# Where the counts of a tally lie: the patterns that occurred, packed and sorted.
+# Where the counts of a tally lie: the patterns that occurred, in order.
 #
-# A *pattern* is a row of label codes, one a column. A key packs the codes of a pattern, so keys
-# sort as patterns do, and a pattern is found by halving.
+# A *pattern* is a row of label codes, one for each column. A key packs the codes of a pattern, so
+# keys sort as patterns do, and a pattern is found by halving.
 
 
 Codes: TypeAlias = NDArray[np.int32]
-"""One row a pattern, one column a column: the index of the label."""
+"""One row per pattern, one column per column: the index of the label."""
 Counts: TypeAlias = NDArray[Any]
 """How often: int64, or float64 in a weighted tally."""
 
 _LARGEST = np.iinfo(np.int64).max
-
-
-def group(keys: NDArray[Any], counts: Counts) -> tuple[NDArray[Any], Counts]:
-    """Return the distinct *keys* in order, with the sum of the *counts* of each; sums of zero are
-    left out.
-    """
-    distinct, inverse = np.unique(keys, return_inverse=True)
-    total = np.zeros(len(distinct), counts.dtype)
-    np.add.at(total, inverse, counts)
-    positive = total > 0
-    return distinct[positive], total[positive]
 
 
 def checked_total(counts: Counts) -> int | float:
@@ -186,10 +167,8 @@ def checked_total(counts: Counts) -> int | float:
             raise InputError("the weights add up to more than a number holds: divide them all")
         return weight
     # the float sum is off by far less than a factor of 2
-    if counts.sum(dtype=np.float64) < 2.0**62:
-        return int(counts.sum())
-    total: int = sum(counts.tolist())
-    if total > _LARGEST:
+    total = int(counts.sum())
+    if counts.sum(dtype=np.float64) >= 2.0**62 and (total := sum(counts.tolist())) > _LARGEST:
         raise InputError(
             f"the counts add up to {total}, more than a 64-bit integer holds: keep the tallies"
             " apart"
@@ -197,140 +176,94 @@ def checked_total(counts: Counts) -> int | float:
     return total
 
 
-def _frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """Forbid writing: what a tally hands out is what it holds."""
-    array.flags.writeable = False
-    return array
-
-
-def _bits(size: int) -> int:
-    """Return how many bits the code of a column takes."""
-    return max(1, (size - 1).bit_length())
-
-
-def _fields(sizes: Sequence[int]) -> tuple[list[tuple[int, int]], int]:
-    """Place each column in a word: (word, shift) by column, and how many words that takes.
-
-    The first column takes the highest bits of the first word, so that words sort as patterns do.
-    """
-    places, word, left = [], 0, 64
-    for size in sizes:
-        bits = _bits(size)
-        if bits > left:
-            word, left = word + 1, 64
-        left -= bits
-        places.append((word, left))
-    return places, word + 1
-
-
 def pack(codes: Codes, sizes: Sequence[int]) -> NDArray[Any]:
-    """Return one sortable key a pattern: a 64-bit word, or several as big-endian bytes (which NumPy
-    sorts).
+    """Return one sortable key per pattern: a 64-bit word, or several as big-endian bytes (which
+    NumPy sorts). The first column takes the highest bits of the first word.
     """
-    places, n_words = _fields(sizes)
-    words = np.zeros((len(codes), n_words), np.uint64)
-    for j, (word, shift) in enumerate(places):
-        words[:, word] |= codes[:, j].astype(np.uint64) << np.uint64(shift)
-    if n_words == 1:
-        return words[:, 0]
-    return np.ascontiguousarray(words.astype(">u8")).view(f"S{8 * n_words}")[:, 0]
-
-
-def unpack(keys: NDArray[Any], sizes: Sequence[int]) -> Codes:
-    """Return the patterns that :func:`pack` made these keys of."""
-    places, n_words = _fields(sizes)
-    words = (
-        keys.astype(np.uint64)[:, None]
-        if n_words == 1
-        else keys[:, None].view(">u8").astype(np.uint64)
-    )
-    codes = np.empty((len(keys), len(sizes)), np.int32)
-    for j, ((word, shift), size) in enumerate(zip(places, sizes, strict=True)):
-        mask = np.uint64((1 << _bits(size)) - 1)
-        codes[:, j] = (words[:, word] >> np.uint64(shift)) & mask
-    return codes
+    words, left = [np.zeros(len(codes), np.uint64)], 64
+    for j, size in enumerate(sizes):
+        bits = max(1, (size - 1).bit_length())
+        if bits > left:
+            words.append(np.zeros(len(codes), np.uint64))
+            left = 64
+        left -= bits
+        words[-1] |= codes[:, j].astype(np.uint64) << np.uint64(left)
+    if len(words) == 1:
+        return words[0]
+    return np.stack(words, axis=1).astype(">u8").view(f"S{8 * len(words)}")[:, 0]
 
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """The patterns that occurred, in order, with their counts.
+    """Patterns and their counts: as an engine brings them, where some may repeat, or in order.
 
     Parameters
     ----------
     labels
-        The labels of each column in canonical order, by its name.
-    keys
-        The packed patterns, rising; each takes as many 64-bit words as its labels need.
+        The labels of each column, by its name.
+    codes
+        The patterns, as places in the labels.
     counts
         How often each occurred.
     """
 
-    labels: Mapping[str, tuple[Label, ...]]
-    keys: NDArray[Any]
+    labels: Mapping[str, Sequence[Label]]
+    codes: Codes
     counts: Counts
-
-    @classmethod
-    def of(cls, labels: Mapping[str, tuple[Label, ...]], codes: Codes, counts: Counts) -> Patterns:
-        """Bring rows in order, of which some may repeat; one that counts 0 is forgotten.
-
-        >>> held = Patterns.of({"a": (0, 1)}, np.array([[1], [0], [1]], np.int32), np.array([2, 1, 3]))
-        >>> held.codes.tolist(), held.counts.tolist()
-        ([[0], [1]], [1, 5])
-        """
-        checked_total(counts)
-        keys, counts = group(pack(codes, [len(column) for column in labels.values()]), counts)
-        return cls(labels, keys, _frozen(counts))
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns."""
         return tuple(self.labels)
 
-    @property
-    def sizes(self) -> list[int]:
-        """How many labels each column has."""
-        return [len(column) for column in self.labels.values()]
-
     @cached_property
-    def codes(self) -> Codes:
-        """The occurring patterns."""
-        return _frozen(unpack(self.keys, self.sizes))
+    def keys(self) -> NDArray[Any]:
+        """The packed patterns."""
+        return pack(self.codes, [len(column) for column in self.labels.values()])
 
-    @cached_property
-    def n(self) -> int | float:
-        """The total."""
-        return checked_total(self.counts)
+    def in_order(self) -> Patterns:
+        """Return each pattern once, in rising order; one that counts 0 is forgotten.
+
+        >>> held = Patterns({"a": (0, 1)}, np.array([[1], [0], [1]], np.int32), np.array([2, 1, 3]))
+        >>> held.in_order().codes.tolist(), held.in_order().counts.tolist()
+        ([[0], [1]], [1, 5])
+        """
+        checked_total(self.counts)
+        distinct, place = np.unique(self.keys, return_inverse=True)
+        total, row = np.zeros(len(distinct), self.counts.dtype), np.zeros(len(distinct), np.int64)
+        np.add.at(total, place, self.counts)
+        row[place] = np.arange(len(place))  # any row that shows the pattern
+        held = total > 0
+        codes, counts = self.codes[row[held]], total[held]
+        codes.flags.writeable = counts.flags.writeable = False  # a tally hands out what it holds
+        return Patterns(self.labels, codes, counts)
 
     def marginal(self, names: Sequence[str]) -> Patterns:
         """Return the counts over fewer columns, or over the same ones in another order."""
         places = [self.names.index(name) for name in names]
         labels = {name: self.labels[name] for name in names}
-        return Patterns.of(labels, self.codes[:, places], self.counts)
+        return Patterns(labels, self.codes[:, places], self.counts).in_order()
 
     def where(self, name: str, label: Label) -> Patterns:
-        """Return the patterns that show *label* in column *name*; every label set stays as it
-        is.
-        """
-        column = self.names.index(name)
-        rows = self.codes[:, column] == _place(self.labels[name], label, column=name)
-        return Patterns(self.labels, self.keys[rows], _frozen(self.counts[rows]))
+        """Return the patterns that show *label* in column *name*; label sets stay."""
+        labels = self.labels[name]
+        [place] = _places([label], labels).tolist()
+        if place < 0:
+            shown = ", ".join(map(repr, labels[:12])) + (", …" if len(labels) > 12 else "")
+            raise InputError(f"column {name!r} has no label {label!r}: it has {shown}")
+        rows = self.codes[:, self.names.index(name)] == place
+        return Patterns(self.labels, self.codes[rows], self.counts[rows])
 
-    def find(
-        self, names: Sequence[str], labels: Sequence[Sequence[Label]], codes: Codes
-    ) -> NDArray[np.int64]:
-        """Return the place of patterns that are written in other *labels*, -1 for one that never
-        occurred.
-        """
+    def find(self, labels: Sequence[Sequence[Label]], codes: Codes) -> NDArray[np.int64]:
+        """Return the place of patterns written in other *labels*, -1 if it never occurred."""
         if not len(self.keys):
             return np.full(len(codes), -1, np.int64)
-        order = [list(names).index(name) for name in self.labels]
-        places = [
-            _places(labels[k], self.labels[name])
-            for k, name in zip(order, self.labels, strict=True)
-        ]
-        own = _translate(codes[:, order], places)
+        sizes = [len(column) for column in self.labels.values()]
+        own = _translate(
+            codes, [_places(*two) for two in zip(labels, self.labels.values(), strict=True)]
+        )
         known = np.asarray((own >= 0).all(axis=1))
-        wanted = pack(np.where(known[:, None], own, 0), self.sizes)
+        wanted = pack(np.where(known[:, None], own, 0), sizes)
         found = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         return np.where(known & (self.keys[found] == wanted), found, -1)
 
@@ -338,77 +271,65 @@ class Patterns:
         """Say whether columns (in any order), labels and counts agree."""
         if set(self.labels) != set(other.labels):
             return False
-        if self.names != other.names:
-            other = other.marginal(self.names)
+        other = other if self.names == other.names else other.marginal(self.names)
         return (
-            all(_keys(self.labels[name]) == _keys(other.labels[name]) for name in self.labels)
+            self.same_labels(other)
             and np.array_equal(self.counts, other.counts)
-            and np.array_equal(self.keys, other.keys)
+            and np.array_equal(self.codes, other.codes)
         )
 
-
-def settle(
-    names: Sequence[str],
-    labels: Sequence[Sequence[Label]],
-    codes: Codes,
-    counts: Counts,
-    recipe: Recipe,
-) -> Patterns:
-    """Bring what an engine counted into canonical form: missing tokens, one vocabulary, one order,
-    no repeats.
-    """
-    cleaned = {
-        name: [None if is_missing(label, recipe.missing) else label for label in column]
-        for name, column in zip(names, labels, strict=True)
-    }
-    spelt = one_vocabulary(cleaned, recipe)
-    ordered = {name: in_order(column) for name, column in spelt.items()}
-    places = [_places(spelt[name], ordered[name]) for name in names]
-    return Patterns.of(ordered, _translate(codes, places), counts)
-
-
-def merge(a: Patterns, b: Patterns, recipe: Recipe) -> Patterns:
-    """Return the sum: columns by name, label sets by union."""
-    if set(a.labels) != set(b.labels):
-        raise MergeError(
-            f"cannot merge a tally of {a.names} with one of {b.names}: the columns must be the same"
+    def same_labels(self, other: Patterns) -> bool:
+        """Say whether the label sets agree: 1 and True are two labels."""
+        both = (
+            [*map(identity, x)]
+            for name in self.names
+            for x in (self.labels[name], other.labels[name])
         )
-    if a.names != b.names:
-        b = b.marginal(a.names)
-    if not all(_keys(a.labels[name]) == _keys(b.labels[name]) for name in a.labels):
-        a, b = _on_common_labels(a, b, recipe)
-    codes, counts = np.concatenate([a.codes, b.codes]), np.concatenate([a.counts, b.counts])
-    return Patterns.of(a.labels, codes, counts)
+        return all(mine == its for mine, its in zip(both, both, strict=True))
 
+    def settled(self, recipe: Recipe) -> Patterns:
+        """Bring what an engine counted into canonical form."""
+        cleaned = {
+            name: [None if is_missing(label, recipe.missing) else label for label in column]
+            for name, column in self.labels.items()
+        }
+        return self._respelt(cleaned, recipe)
 
-def one_vocabulary(
-    labels: Mapping[str, Sequence[Label]], recipe: Recipe, *, counted: bool = False
-) -> Mapping[str, Sequence[Label]]:
-    """Refuse (or, if asked to coerce, rename) one value in two spellings, over all columns that are
-    not apart. What was *counted* already has another way out.
-    """
-    shared = {name: column for name, column in labels.items() if name not in recipe.apart}
-    renamed = check_vocabulary(shared, coerce=recipe.coerce, counted=counted)
-    if not recipe.coerce:
-        return labels
-    return {
-        name: [renamed[name].get(label, label) for label in column] if name in renamed else column
-        for name, column in labels.items()
-    }
+    def merged(self, other: Patterns, recipe: Recipe) -> Patterns:
+        """Return the sum: columns by name, label sets by union."""
+        if set(self.labels) != set(other.labels):
+            raise MergeError(
+                f"cannot merge a tally of {self.names} with one of {other.names}: the columns must"
+                " be the same"
+            )
+        other = other if self.names == other.names else other.marginal(self.names)
+        labels, codes = self.labels, other.codes
+        same = self.same_labels(other)
+        if not same:
+            # The labels of the other follow the own; the check that it is one vocabulary sees both.
+            labels = {name: (*own, *other.labels[name]) for name, own in self.labels.items()}
+            codes = codes + np.array([len(own) for own in self.labels.values()], np.int32)
+        both = Patterns(
+            labels,
+            np.concatenate([self.codes, codes]),
+            np.concatenate([self.counts, other.counts]),
+        )
+        return both.in_order() if same else both._respelt(labels, recipe, counted=True)
 
-
-def _on_common_labels(a: Patterns, b: Patterns, recipe: Recipe) -> tuple[Patterns, Patterns]:
-    """Write both sides in the union of their labels, after the check that it is one vocabulary."""
-    both = {name: (*a.labels[name], *b.labels[name]) for name in a.labels}
-    spelt = one_vocabulary(both, recipe, counted=True)
-    union = {name: in_order(column) for name, column in spelt.items()}
-    places = {name: _places(column, union[name]) for name, column in spelt.items()}
-    left = [places[name][: len(a.labels[name])] for name in a.labels]
-    right = [places[name][len(a.labels[name]) :] for name in a.labels]
-    return (
-        Patterns.of(union, _translate(a.codes, left), a.counts),
-        Patterns.of(union, _translate(b.codes, right), b.counts),
-    )
+    def _respelt(
+        self, labels: Mapping[str, Sequence[Label]], recipe: Recipe, *, counted: bool = False
+    ) -> Patterns:
+        """Refuse or rename one value in two spellings, and bring labels into order."""
+        shared = {name: column for name, column in labels.items() if name not in recipe.apart}
+        renamed = check_vocabulary(shared, coerce=recipe.coerce, counted=counted)
+        if recipe.coerce:
+            labels = {
+                name: [renamed.get(name, {}).get(label, label) for label in column]
+                for name, column in labels.items()
+            }
+        ordered = {name: in_order(column) for name, column in labels.items()}
+        places = [_places(column, ordered[name]) for name, column in labels.items()]
+        return Patterns(ordered, _translate(self.codes, places), self.counts).in_order()
 
 
 def _translate(codes: Codes, places: Sequence[NDArray[np.int32]]) -> Codes:
@@ -423,18 +344,3 @@ def _places(labels: Sequence[Label], among: Sequence[Label]) -> NDArray[np.int32
     """Return where each label stands *among* others, -1 where it does not."""
     place = {identity(label): i for i, label in enumerate(among)}
     return np.array([place.get(identity(label), -1) for label in labels], np.int32)
-
-
-def _keys(labels: Sequence[Label]) -> list[tuple[int, Label]]:
-    return [identity(label) for label in labels]
-
-
-def _place(labels: Sequence[Label], label: Label, *, column: str) -> int:
-    """Return the code of *label*; one that the column does not have is refused with those that it
-    has.
-    """
-    place = int(_places([label], labels)[0])
-    if place < 0:
-        shown = ", ".join(map(repr, labels[:12])) + (", …" if len(labels) > 12 else "")
-        raise InputError(f"column {column!r} has no label {label!r}: it has {shown}")
-    return place

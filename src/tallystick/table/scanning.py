@@ -17,6 +17,7 @@ from tallystick.table.columnar import (
     as_csv,
     parquet_part,
     parquet_relation,
+    spooled,
     with_plain_types,
 )
 from tallystick.table.counting import check_lengths
@@ -48,22 +49,15 @@ def scan(
 ) -> Table:
     """Read a table from files, standard input or memory, out of core and with bounded memory.
 
-    CSV, TSV, NDJSON, a JSON array (each also gzipped), Parquet and Arrow IPC are told apart by
-    content first and by name second. Text comes as VARCHAR exactly as written (``"1.0"`` stays
-    ``"1.0"``, ``"NA"`` stays ``"NA"``), a blank cell as NULL; typed formats keep their types.
-    Parquet and Arrow are read where they lie; text is parsed once, checked on the way, into scratch
-    files that `Table.close` removes (so does the end of the process).
+    Formats are told apart by content first. Text comes as VARCHAR exactly as written, a blank cell
+    as NULL; typed formats keep their types.
 
     Parameters
     ----------
     source
-        A path, a glob, several of them, ``"-"`` for standard input, a DuckDB relation, an Arrow
-        table, a mapping of columns, a list of objects, a data set of Hugging Face, or a frame,
-        which is fetched if it lies elsewhere.
+        What `tallystick.table.read` takes, but tallies.
     metric
-        The score to read from evaluation logs, where they have several in common. Logs of
-        lm-evaluation-harness, inspect_ai, HELM, OpenAI evals and promptfoo give one row an item and
-        one column a model.
+        The score to read from evaluation logs.
 
     Examples
     --------
@@ -74,25 +68,21 @@ def scan(
     """
     if isinstance(source, str | Path) or (isinstance(source, Sequence) and not are_rows(source)):
         return _read(resolve(source), metric)
+    notes: tuple[str, ...] = ()
     if is_relation(source):
         check_names(source.columns, "the table")
-        return replace(_in_memory(source), foreign=True)
-    arrow, notes = arrow_of(source)
-    check_names(arrow.column_names, "the table")  # DuckDB would rename a second one
-    table = _in_memory(connect().from_arrow(arrow))
-    return replace(table, notes=(*table.notes, *notes))
-
-
-def _in_memory(relation: DuckDBPyRelation) -> Table:
-    table = _table(relation)
-    return replace(table, notes=_left_out(table))
+        table = replace(_table(source), foreign=True)
+    else:
+        arrow, notes = _arrow_of(source)
+        check_names(arrow.column_names, "the table")  # DuckDB would rename a second one
+        table = _table(connect().from_arrow(arrow))
+    return replace(table, notes=(*_left_out(table), *notes))
 
 
 # Data in memory: a mapping, a list of objects, an eager frame, a data set, as Arrow.
 
 
-def arrow_of(source: Any) -> tuple[Any, tuple[str, ...]]:
-    """Return data in memory as an Arrow table, and what was left out of it."""
+def _arrow_of(source: Any) -> tuple[Any, tuple[str, ...]]:
     import pyarrow as pa
 
     if isinstance(source, pa.Table):
@@ -102,23 +92,34 @@ def arrow_of(source: Any) -> tuple[Any, tuple[str, ...]]:
     if type(source).__module__.partition(".")[0] == "datasets":
         return arrow_of_dataset(source), ()
     if isinstance(source, Mapping):
-        return arrow_of_mapping(source), ()
+        return _arrow_of_mapping(source), ()
     frame = frame_of(source)
     names, _ = check_names(list(frame.collect_schema()), "the frame")
     eager = frame.collect() if is_lazy(source) else frame
     made: tuple[Any, tuple[str, ...]] = _arrow(
-        lambda: with_index(source, arrow_table(eager)), names
+        lambda: _with_index(source, arrow_table(eager)), names
     )
     return made
 
 
-def arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
-    """Return columns of equal length as an Arrow table."""
+def _arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
     import pyarrow as pa
 
     if not columns:
         raise InputError("the mapping has no columns: give at least one")
-    _check_indexes(columns)
+    # Lists and arrays go by position. So would Series, whose index may say otherwise.
+    indexes = [
+        (name, values.index)
+        for name, values in columns.items()
+        if hasattr(getattr(values, "index", None), "equals")
+    ]
+    for name, index in indexes:
+        if not index.equals(indexes[0][1]):
+            raise InputError(
+                f"columns {indexes[0][0]!r} and {name!r} are pandas Series with different indexes:"
+                " give pd.DataFrame(columns), which matches their rows, or .to_numpy() of each if"
+                " they go by position"
+            )
     check_names(list(columns), "the mapping")
     check_lengths({name: len(values) for name, values in columns.items()})
     arrays = {}
@@ -126,28 +127,6 @@ def arrow_of_mapping(columns: Mapping[str, Any]) -> Any:
         held = values.tolist() if hasattr(values, "tolist") else list(values)
         arrays[name] = _arrow(lambda held=held: pa.array(held, from_pandas=True), [name])
     return pa.table(arrays)
-
-
-def _check_indexes(columns: Mapping[str, Any]) -> None:
-    """Refuse pandas Series whose rows stand in another order: a frame would put them side by side.
-
-    Lists and arrays go by position. So would Series, and an index that says otherwise would be
-    ignored silently.
-    """
-    index: Any = None
-    first = ""
-    for name, values in columns.items():
-        held = getattr(values, "index", None)
-        if not hasattr(held, "equals"):
-            continue
-        if index is None:
-            index, first = held, name
-        elif not index.equals(held):
-            raise InputError(
-                f"columns {first!r} and {name!r} are pandas Series with different indexes: give"
-                " pd.DataFrame(columns), which matches their rows, or .to_numpy() of each if they"
-                " go by position"
-            )
 
 
 def _arrow(convert: Any, columns: Sequence[str]) -> Any:
@@ -163,21 +142,11 @@ def _arrow(convert: Any, columns: Sequence[str]) -> Any:
         ) from error
 
 
-# The index of a pandas frame: a named one holds facts of the rows, often their items.
+def _with_index(frame: Any, table: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
+    """Return *table*, the columns of a pandas frame, with the named levels of its index before
+    them, and what was left out.
 
-
-def with_index(frame: Any, table: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
-    """Return *table*, the columns of *frame*, with the named levels of its index before them, and
-    what was left out.
-
-    An index without a name is left out. It is mentioned only if it holds something else than whole
-    numbers, which pandas gives to rows by itself.
-
-    >>> import pandas as pd
-    >>> import pyarrow as pa
-    >>> frame = pd.DataFrame({"gpt": [1, 0]}, index=pd.Index(["q1", "q2"], name="question_id"))
-    >>> with_index(frame, pa.table({"gpt": [1, 0]}))[0].column_names
-    ['question_id', 'gpt']
+    Whole numbers without a name, which pandas gives to rows by itself, are not mentioned.
     """
     import pyarrow as pa
 
@@ -185,33 +154,24 @@ def with_index(frame: Any, table: pa.Table) -> tuple[pa.Table, tuple[str, ...]]:
     if type(frame).__module__.partition(".")[0] != "pandas" or index is None:
         return table, ()
 
-    notes: list[str] = []
+    notes: tuple[str, ...] = ()
     for level in reversed(range(index.nlevels)):
         name, values = index.names[level], index.get_level_values(level)
         if isinstance(name, str) and name not in table.column_names:
-            cells = pa.array(values.to_numpy(), from_pandas=True)
-            table = table.add_column(0, name, cells)
+            table = table.add_column(0, name, pa.array(values.to_numpy(), from_pandas=True))
         elif name is None and values.dtype.kind not in "iu":
-            notes.append(
+            notes = (
                 f"the index of the frame ({str(values[0])[:40]!r}, …) has no name and was left out."
-                ' To use it, name it: frame.index.name = "item"'
+                ' To use it, name it: frame.index.name = "item"',
             )
-    return table, tuple(notes)
-
-
-# Datasets of Hugging Face as a source: their rows are Arrow already.
+    return table, notes
 
 
 def arrow_of_dataset(source: Any) -> Any:
-    """Return a ``datasets.Dataset`` as an Arrow table, its selection and order included.
+    """Return a ``datasets.Dataset`` of Hugging Face as an Arrow table, its selection and order
+    included.
 
     A column of class numbers becomes the names of the classes: votes are words.
-
-    Parameters
-    ----------
-    source
-        One split. A ``DatasetDict`` holds several, and a stream cannot be read twice: both are
-        refused with the way out.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -227,14 +187,15 @@ def arrow_of_dataset(source: Any) -> Any:
         )
     table = source.with_format("arrow")[:]
     for place, (name, feature) in enumerate(source.features.items()):
-        if type(feature).__name__ != "ClassLabel":
-            continue
-        names = pa.array(feature.names, pa.string())
-        codes = table[name]
-        # -1 means that the truth is hidden, as in the test splits of many benchmarks.
-        known = pc.if_else(pc.greater_equal(codes, 0), codes, None)
-        table = table.set_column(place, name, pc.take(names, known))
+        if type(feature).__name__ == "ClassLabel":
+            # -1 means that the truth is hidden, as in the test splits of many benchmarks.
+            known = pc.if_else(pc.greater_equal(table[name], 0), table[name], None)
+            words = pc.take(pa.array(feature.names, pa.string()), known)
+            table = table.set_column(place, name, words)
     return table
+
+
+# Files: all of one format, one below the other.
 
 
 def _left_out(table: Table) -> tuple[str, ...]:
@@ -279,47 +240,23 @@ def _loaded(files: Sequence[File], formats: Sequence[str], metric: str | None) -
             f"{files[0].name} is {formats[0]} and {files[other].name} is {formats[other]}: read"
             " files of one format at a time"
         )
-    if formats[0] == "json":
-        return _objects(files)
-    if formats[0] == "delimited":
-        return _delimited(files)
-    return _columns(files, formats[0])
+    return _objects(files) if formats[0] == "json" else _columns(files, formats[0])
 
 
 def _logs(files: Sequence[File], formats: Sequence[str], metric: str | None) -> Table:
     import pyarrow as pa
 
     form = log_formats()[formats[0]]
-    if form.is_table and len(set(formats)) == 1:
-        cells = read_table(files, form)
+    if form.table is not None and len(set(formats)) == 1:
+        cells = read_table(files, form.table)
         columns = {name: pa.array(column, pa.string()) for name, column in cells.items()}
         table = scan(pa.table(columns))
         note = f"read as {form.name}: {table.relation.shape[0]:,} rows"
         return replace(table, notes=(note,))
-    from tallystick.table.runs import beside
+    from tallystick.table.runs import side_by_side
 
-    found = beside(read_logs(files, formats), metric)
-    table = scan(pa.table(found.columns))
-    kinds, items = ", ".join(dict.fromkeys(formats)), len(set(next(iter(found.columns.values()))))
-    note = f"read as {kinds} logs: {len(found.models)} models on {items} items"
-    return replace(table, notes=(note, *found.notes))
-
-
-def _delimited(files: Sequence[File]) -> Table:
-    parts: list[Part] = []
-    notes: list[str] = []
-    each: list[DuckDBPyRelation] = []
-    with Spool() as spool:
-        for file in files:
-            start = len(spool.paths)
-            with checked(file) as text:
-                part, more = read_delimited(text, spool)
-            spool.finish()
-            parts.append(part)
-            notes += more
-            each.append(parquet_relation(connect(), spool.paths[start:]))
-        _agree(files, each)
-    return replace(_spooled(spool, parts), notes=tuple(notes))
+    kinds = f"{', '.join(dict.fromkeys(formats))} logs"
+    return replace(side_by_side(read_logs(files, formats), metric, kinds), known={}, metric=None)
 
 
 def _objects(files: Sequence[File]) -> Table:
@@ -332,32 +269,49 @@ def _objects(files: Sequence[File]) -> Table:
             with checked(file, by_line=False) as text:
                 parts.append(read_json(text, spool, columns))
                 notes += text.notes
-    table = _spooled(spool, parts, columns.projection())
-    left_out, doubtful = columns.left_out, columns.doubtful
-    return replace(table, notes=tuple(notes), left_out=left_out, doubtful=doubtful)
-
-
-def _spooled(spool: Spool, parts: Sequence[Part], cells: str = "*") -> Table:
-    relation = parquet_relation(connect(), spool.paths).project(cells)
-    return replace(_table(relation), parts=tuple(parts), spools=tuple(spool.paths))
+    return replace(
+        _table(spooled(spool).project(columns.projection())),
+        parts=tuple(parts),
+        spools=tuple(spool.paths),
+        notes=tuple(notes),
+        left_out=columns.left_out,
+        doubtful=columns.doubtful,
+    )
 
 
 def _columns(files: Sequence[File], kind: str) -> Table:
-    """Return Parquet and Arrow files, read where they lie."""
-    relation_of = parquet_relation if kind == "parquet" else arrow_relation
-    parts, paths = [], []
-    for file in files:
-        if kind == "parquet":
-            part, path = parquet_part(file), file.path
-        else:
-            part, path = arrow_part(file, stream=kind == "arrow-stream")
-        parts.append(part)
-        paths.append(path)
-    with reading(files[0].name):
-        doubtful = _agree(files, [relation_of(connect(), [path]) for path in paths])
-        table = _table(relation_of(connect(), paths))
-    copies = tuple(paths) if kind == "arrow-stream" else ()
-    return replace(table, parts=tuple(parts), doubtful=doubtful, spools=copies)
+    parts: list[Part] = []
+    notes: list[str] = []
+    each: list[DuckDBPyRelation] = []
+    paths = [file.path for file in files]
+    with Spool() as spool, reading(files[0].name):
+        for file in files:
+            with Spool() as own:
+                if kind == "parquet":
+                    parts.append(parquet_part(file))
+                    each.append(parquet_relation(connect(), [file.path]))
+                elif kind == "arrow-file":
+                    parts.append(arrow_part(file, None))
+                    each.append(arrow_relation(connect(), [file.path]))
+                elif kind == "arrow-stream":
+                    parts.append(arrow_part(file, own))
+                else:
+                    with checked(file) as text:
+                        part, more = read_delimited(text, own)
+                    parts.append(part)
+                    notes += more
+            if own.rows:
+                each.append(spooled(own))
+                spool.take(own)
+        doubtful = _agree(files, each)
+        spool.finish()
+        rows = each[0]
+        if len(each) > 1:
+            below = arrow_relation if kind == "arrow-file" else parquet_relation
+            rows = spooled(spool) if spool.rows else below(connect(), paths)
+        table = _table(rows)
+    spools = tuple(spool.paths)
+    return replace(table, parts=tuple(parts), notes=tuple(notes), doubtful=doubtful, spools=spools)
 
 
 def _table(relation: DuckDBPyRelation) -> Table:
@@ -373,15 +327,12 @@ def _agree(files: Sequence[File], relations: Sequence[DuckDBPyRelation]) -> dict
     """
     doubtful: dict[str, str] = {}
     first: dict[str, tuple[Kind, str]] = {}
+    wanted = set(relations[0].columns)
     for file, relation in zip(files, relations, strict=True):
-        wanted, found = set(relations[0].columns), set(relation.columns)
-        if found != wanted:
-            odd, holder = sorted(wanted - found), files[0]
-            lacking = file
-            if not odd:
-                odd, holder, lacking = sorted(found - wanted), file, files[0]
+        if odd := sorted(wanted ^ set(relation.columns)):
+            pair = (files[0], file) if odd[0] in wanted else (file, files[0])
             raise InputError(
-                f"{holder.name} has a column {odd[0]!r}, which {lacking.name} does not have: give"
+                f"{pair[0].name} has a column {odd[0]!r}, which {pair[1].name} does not have: give"
                 " files with the same columns"
             )
         for column, sql_type in zip(relation.columns, relation.types, strict=True):
@@ -432,25 +383,23 @@ _OTHERS: dict[bytes, str] = {
 def detect(file: File) -> Format:
     """Return the format of *file*, or refuse it by the name of what it is."""
     head = opening(file)
-    packed = is_gzip(file.path)
     if not head:
         raise FileError(f"{file.name} is empty: a table needs a header line and at least one row")
-    for magic, kind in _MAGIC:
-        if head.startswith(magic):
-            if packed:
-                raise FileError(
-                    f"{file.name} is a gzipped {kind} file; unpack it first (gunzip), it is"
-                    " compressed inside"
-                )
-            return kind
+    magic = next((kind for sign, kind in _MAGIC if head.startswith(sign)), None)
+    packed = is_gzip(file.path)
+    if magic and not packed:
+        return magic
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         names = _entries(file.path)
         if {"_journal/start.json", "header.json"} & {*names}:
             return "inspect"
         if any(name.startswith("xl/") for name in names):
             return "workbook"
-    others = [kind for magic, kind in _OTHERS.items() if head.startswith(magic)]
+    others = [kind for sign, kind in _OTHERS.items() if head.startswith(sign)]
     others += ["DuckDB"] if head[8:12] == b"DUCK" else []
+    others += [f"gzipped {magic}"] if magic else []
+    if head.lstrip()[:9].lower().startswith((b"<!doctype", b"<html", b"<?xml")):
+        others.append("web page or XML")
     if others:
         raise FileError(
             f"{file.name} is a {others[0]} file, which is not read: unpack or unlock it, or save"
@@ -467,16 +416,7 @@ def _text(file: File, head: bytes) -> Format:
     if text[:1] == "{" and (_is_object(text.partition("\n")[0]) or not _named_delimited(file.name)):
         return "json"
     if text[:1] == "[" and not _named_delimited(file.name):
-        if text[1:].lstrip()[:1] in ("{", "]", ""):
-            return "json"
-        raise FileError(
-            f"{file.name} is a JSON array without objects: write one object per row,"
-            " [{'item': 1, 'gpt': 'yes'}, …]"
-        )
-    if text[:9].lower().startswith(("<!doctype", "<html", "<?xml")):
-        raise FileError(
-            f"{file.name} is a web page or XML, not a table; perhaps a download that failed"
-        )
+        return "json"
     return "delimited"
 
 
@@ -492,7 +432,6 @@ def _named_delimited(name: str) -> bool:
 
 
 def _entries(path: Path) -> list[str]:
-    """Return the names inside a zip archive; nothing if it is damaged."""
     try:
         with zipfile.ZipFile(path) as archive:
             return archive.namelist()

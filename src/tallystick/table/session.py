@@ -1,12 +1,7 @@
 """What a labelling session holds: the question, the draws, and what people answered.
 
-``label`` writes a session (`SessionFile`); every capability reads one as the truth of its table.
-The state is what the lines say when they are read from the first to the last, so reading a file
-again gives the same session.
-
-Words: a *draw* picks one unit (an item, or one output of an item). An *ask* is one cell that a
-person fills in. A draw has one ask, or one per system where the outputs of an item are labelled
-together.
+A *draw* picks one unit (an item, or one output of an item). An *ask* is one cell that a person fills
+in. A draw has one ask, or one per system where the outputs of an item are labelled together.
 """
 
 from __future__ import annotations
@@ -144,8 +139,7 @@ class Ask:
     batch
         The batch, from 0.
     probability
-        The probability of the draw's stratum at that moment, or None for uniform draws among
-        disagreements.
+        The probability of the draw's stratum; None for uniform draws among disagreements.
     twice
         Whether a second reader reads it too.
     """
@@ -192,8 +186,7 @@ class Session:
     path, head
         The file, and what is fixed.
     packed
-        The stratum of every unit, and what the votes make of each stratum, as the file has them
-        (`strata`).
+        The stratum of every unit, as the file has them (`strata`).
     apart
         Row to label, for labels of unknown origin: they are known, and no part of the sample.
     batches, asks, answers
@@ -346,7 +339,6 @@ def _batch(event: Mapping[str, Any]) -> Batch:
 
 
 def _asks(event: Mapping[str, Any], first: int, number: int, batch: Batch) -> list[Ask]:
-    """Return the asks of a batch, each written as [draw in the batch, row, item, system]."""
     before = int(event["batch"])  # draws before this batch
     twice = set(event.get("twice", ()))
     return [

@@ -29,8 +29,7 @@ COLUMN = "label"
 def session_labels(session: Session) -> dict[int, Label]:
     """Return row to label, for the draws that may be read and have one label.
 
-    Labels after the first open draw are left out: only a prefix of the draws is a sample. Skips and
-    unresolved disagreements have no label.
+    Labels after the first open draw are left out: only a prefix of the draws is a sample.
     """
     last = session.readable()
     found: dict[int, Label] = dict(session.apart)
@@ -46,8 +45,7 @@ def join_session(
 ) -> tuple[Table, Roles, tuple[str, ...], Session]:
     """Return *table* with a column of the session's labels, the roles, notes, and the session.
 
-    The session belongs to one table: a table whose columns of votes have changed raises
-    `InputError`. Labels that the table holds already are kept where the session has none.
+    Labels that the table holds already are kept where the session has none.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -79,18 +77,12 @@ def added_rows(table: Table, session: Session) -> int:
     A table that is not the one that the session was drawn from is refused.
     """
     head = session.head
-    absent = [name for name in head.columns if name not in table.columns]
-    if absent:
-        raise InputError(
-            f"{session.path} was drawn from a table with a column {absent[0]!r}, which"
-            f" {table.source} does not have: give the table that the session was begun with"
-        )
     [(rows,)] = table.query("select count(*) from rows")
     before = int(head.options.get("rows", rows)) if head.units == "rows" else int(rows)
-    first = table
+    same, first = set(head.columns) <= set(table.columns), table
     if rows > before:
         first = replace(table, relation=table.derive(f"select * from rows limit {before}"))
-    if fingerprint(first, head.columns) != head.fingerprint:
+    if not same or fingerprint(first, head.columns) != head.fingerprint:
         raise InputError(
             f"{session.path} was drawn from other data: the columns {', '.join(head.columns[:6])}"
             f" of {table.source} have changed since. Give the table that the session was begun"
@@ -104,6 +96,8 @@ def added_rows(table: Table, session: Session) -> int:
 
 _COLUMNS, _CELLS = 100, 50_000_000
 """The most columns that are read at once, and the most cells."""
+
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
 
 
 def fingerprint(table: Table, columns: Sequence[str]) -> str:
@@ -123,13 +117,17 @@ def fingerprint(table: Table, columns: Sequence[str]) -> str:
     at_once = max(1, min(_COLUMNS, _CELLS // max(int(rows), 1)))
     for start in range(0, len(columns), at_once):
         block = columns[start : start + at_once]
-        cells = [f"cast({identifier(name)} as varchar)" for name in block]
-        # Few distinct cells, many rows: the codes and the cells they stand for are enough.
+        # Whole numbers are coded as they are, and written once for each that occurs.
+        kinds = dict(zip(table.columns, map(str, table.relation.types), strict=True))
+        cells = [
+            identifier(name) if kinds[name] in _WHOLE else f"cast({identifier(name)} as varchar)"
+            for name in block
+        ]
         codes, words = cell_codes(table, cells)
         for place, name in enumerate(block):
-            listed = "\x1f".join(words[place])
+            listed = "\x1f".join(map(str, words[place]))
             digest.update(f"\x1e{name}\x1e{len(codes)}\x1e{listed}\x1e".encode())
-            digest.update(np.ascontiguousarray(codes[:, place], dtype="<i4").tobytes())
+            digest.update(np.ascontiguousarray(codes[:, place], dtype="<i4").data)
     return digest.hexdigest()[:32]
 
 
@@ -141,8 +139,7 @@ def distinct_rows(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int32]]:
     """Return where each distinct row first stands, how often it occurs, and which each row is.
 
-    The columns are taken in one after the other. Between two of them rows are known by their number
-    among those that differ so far, so no product of many columns overflows.
+    Between two columns rows are known by their number so far, so that no product overflows.
 
     Parameters
     ----------

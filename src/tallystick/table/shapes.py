@@ -1,8 +1,6 @@
 """Shapes: a long table gets one column per judge, a wide one of outputs one row per output.
 
-A long table has one row per vote. A wide table of outputs has one row per item and the columns
-``A.gpt``, ``A.human``, ``B.gpt``, …: the system, a separator, and the judge or the human grade. A
-table of preferences has two columns that name the two systems of each row.
+A wide table of outputs has the columns ``A.gpt``, ``A.human``, ``B.gpt``: system and judge.
 """
 
 from __future__ import annotations
@@ -100,7 +98,6 @@ def find_outputs(
 
 
 def _are_columns(table: Table, given: Roles) -> bool:
-    """Say whether judges are named, each as it stands in the table: then no name is split."""
     named = _named(given.judges)
     return bool(named) and all(name in table.columns for name in named)
 
@@ -110,7 +107,6 @@ def _named(systems: Iterable[str]) -> tuple[str, ...]:
 
 
 def _found_by_name(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
-    """Return the roles with the two columns of systems of a table of preferences."""
     lower = {plain(name): name for name in table.columns}
     held = given.holders()
     for pair in PREFERENCES:
@@ -121,7 +117,6 @@ def _found_by_name(table: Table, given: Roles) -> tuple[Roles, tuple[str, ...]]:
 
 
 def _are_words(table: Table, columns: Sequence[str]) -> bool:
-    """Say whether columns hold names, and no numbers: a and b may be two models."""
     if not all(table.kinds[name] == "text" for name in columns):
         return False
     number = " or ".join(f"try_cast({identifier(name)} as double) is not null" for name in columns)
@@ -129,17 +124,13 @@ def _are_words(table: Table, columns: Sequence[str]) -> bool:
 
 
 def _grid(table: Table, systems: Sequence[str], separator: str | None) -> _Grid | None:
-    """Return the columns by system, None if the table has no such columns."""
     tried = (separator,) if separator else (_MORE_SEPARATORS if systems else _SEPARATORS)
     for sign in tried:
-        found = _split(table.columns, systems, sign)
-        shared = set.intersection(*map(set, found.values())) if found else set()
-        # Two systems of which the same thing is known: less than that is an accident of names.
-        if shared and (len(found) >= 2 or systems) and (not systems or set(found) == set(systems)):
-            return _Grid(sign, found)
-        if systems:
-            found = _split(table.columns, systems, sign, last=True)
-            if set(found) == set(systems) and set.intersection(*map(set, found.values())):
+        for last in (False, True) if systems else (False,):
+            found = _split(table.columns, systems, sign, last=last)
+            # Two systems of which the same thing is known: less is an accident of names.
+            alike = found and set.intersection(*map(set, found.values()))
+            if alike and (set(found) == set(systems) if systems else len(found) > 1):
                 return _Grid(sign, found)
     return None
 
@@ -147,15 +138,17 @@ def _grid(table: Table, systems: Sequence[str], separator: str | None) -> _Grid 
 def _human_grid(table: Table) -> _Grid | None:
     """Return the columns by system where people's grades give the systems away.
 
-    ``old_gpt, old_human, new_gpt, new_human``: a name before ``human`` is a system only if the same
-    judges are there for each of them. A name after it (``gpt_old, human_old``) may be what is
-    graded (``human_style``) as well, and is asked about.
+    ``old_gpt, old_human, new_gpt, new_human``: a system has the same judges as every other one. A
+    name after ``human`` may be what is graded (``human_style``) as well, and is asked about.
     """
     for sign in _MORE_SEPARATORS:
         for last in (False, True):
-            cut = [c.partition(sign) if last else c.rpartition(sign) for c in table.columns]
-            ends = [(one[0], one[2]) if last else (one[2], one[0]) for one in cut]
-            systems = [name for human, name in ends if name and is_truth_name(human, whole=True)]
+            every = _split(table.columns, (), sign, last=last)
+            systems = [
+                name
+                for name, parts in every.items()
+                if any(is_truth_name(part, whole=True) for part in parts)
+            ]
             found = _split(table.columns, systems, sign, last=last) if len(systems) > 1 else {}
             parts = [*map(set, found.values())]
             # Words such as "human_score" name what people gave, and no system.
@@ -168,7 +161,6 @@ def _human_grid(table: Table) -> _Grid | None:
 
 
 def _systems_or_questions(table: Table, found: Mapping[str, Mapping[str, str]]) -> AskError:
-    """Ask whether the ends of names are systems, or questions that people and judges answer."""
     first = next(iter(found.values()))
     truth = next(column for part, column in first.items() if is_truth_name(part, whole=True))
     judges = [column for column in first.values() if column != truth]
@@ -188,21 +180,15 @@ def _systems_or_questions(table: Table, found: Mapping[str, Mapping[str, str]]) 
 def _split(
     columns: Sequence[str], systems: Sequence[str], separator: str, *, last: bool = False
 ) -> dict[str, dict[str, str]]:
-    """Return the columns by system and part; the system stands first, or *last*."""
     found: dict[str, dict[str, str]] = {name: {} for name in systems}
     for column in columns:
-        if last:
-            tails = [name for name in systems if column.endswith(separator + name)]
-            system = max(tails, key=len, default="")
-            part = column[: -len(separator + system)]
-        elif systems:
-            heads = [name for name in systems if column.startswith(name + separator)]
-            system = max(heads, key=len, default="")
-            part = column[len(system) + len(separator) :]
-        else:
-            # The last separator counts: "gpt-4.1.claude" is what claude says of gpt-4.1.
-            system, _, part = column.rpartition(separator)
-        if system and part:
+        pieces = column.split(separator)
+        cuts = [(pieces[:place], pieces[place:]) for place in range(1, len(pieces))]
+        ends = [tuple(map(separator.join, cut[::-1] if last else cut)) for cut in cuts]
+        fitting = [end for end in ends if all(end) and (not systems or end[0] in systems)]
+        if fitting:
+            # The longest counts: "gpt-4.1.claude" is what claude says of gpt-4.1.
+            system, part = max(fitting, key=lambda end: len(end[0]))
             found.setdefault(system, {})[part] = column
     return {system: parts for system, parts in found.items() if parts}
 
@@ -219,7 +205,6 @@ def _no_grid(table: Table, systems: Sequence[str], separator: str | None) -> str
 
 
 def _unfolded(table: Table, given: Roles, grid: _Grid) -> tuple[Table, Roles, tuple[str, ...]]:
-    """Return one row per item and system, the systems of an item one after the other."""
     taken = {column for held in grid.columns.values() for column in held.values()}
     shared = [name for name in table.columns if name not in taken]
     clash = next((name for name in (_SYSTEM, *grid.parts) if name in shared), None)
@@ -247,7 +232,6 @@ def _unfolded(table: Table, given: Roles, grid: _Grid) -> tuple[Table, Roles, tu
 
 
 def _relation(table: Table, grid: _Grid, shared: Sequence[str]) -> DuckDBPyRelation:
-    """Return the outputs as a query, so that rows stay in the engine."""
     lists = {_SYSTEM: [literal(name) for name in grid.columns]}
     for part in grid.parts:
         columns = [held.get(part) for held in grid.columns.values()]
@@ -258,7 +242,7 @@ def _relation(table: Table, grid: _Grid, shared: Sequence[str]) -> DuckDBPyRelat
                 " another: write both alike"
             )
         lists[part] = ["null" if name is None else identifier(name) for name in columns]
-    # Lists of one length are unfolded together: one row per system, in the order of the table.
+    # Lists of one length are unfolded together: one row per system.
     unfolded = (
         f"unnest([{', '.join(cells)}]) as {identifier(name)}" for name, cells in lists.items()
     )
@@ -321,7 +305,6 @@ def _pivot(
     steady: Sequence[str],
     varying: Sequence[str],
 ) -> tuple[Table, tuple[str, ...]]:
-    """Write the wide table to a scratch file: facts that are steady within an item stay."""
     judges = _voters(table, shape)
     check_names([*keys, *steady, *judges], f"{table.source}, with one column per judge,")
     path = scratch_file("wide-")
@@ -333,8 +316,7 @@ def _pivot(
     doubtful = {}
     if shape.vote in table.doubtful:
         doubtful = dict.fromkeys(judges, table.doubtful[shape.vote])
-    dropped = tuple(f"column {name!r} changes within an item: left out" for name in varying)
-    gone = {name: f"column {name!r} changes within an item" for name in varying}
+    gone = {name: f"column {name!r} changes within an item: left out" for name in varying}
     # The votes lose the name of their column here, and of a loss less is better.
     measure = shape.vote if lower_word(shape.vote) else None
     wide = replace(
@@ -342,7 +324,7 @@ def _pivot(
         relation=relation,
         columns=tuple(relation.columns),
         shape="long",
-        notes=(*table.notes, *dropped),
+        notes=(*table.notes, *gone.values()),
         long=(shape.judge, shape.vote),
         left_out={**table.left_out, **gone},
         doubtful=doubtful,

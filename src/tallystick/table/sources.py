@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import errno
 import glob
 import hashlib
@@ -38,7 +37,7 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 class File:
     """One file to read: where it is, how messages call it, and whether it is ours to remove.
 
-    A stream is copied once; *digest* is the SHA-256 of what came, None for a file that stays.
+    A stream is copied once; *digest* is the SHA-256 of what came.
     """
 
     path: Path
@@ -80,11 +79,9 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
         )
     is_text = text.encode("utf-8", "replace").decode() == text and "\0" not in text
     if not (isinstance(one, str | Path) and text and is_text):
-        raise FileError(f"{text!r} is not the name of a file")
+        raise _no_file(text)
     path = Path(one).expanduser()
     try:
-        if path.is_dir():
-            raise FileError(f"{text} is a directory; name its files, for instance {path / '*.csv'}")
         if path.exists():
             return (_file(path, text),)
     except OSError as error:
@@ -99,7 +96,6 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
 
 
 def _file(path: Path, text: str) -> File:
-    """Return a file as it is, and what comes through a pipe as a copy; refuse a device."""
     mode = path.stat().st_mode
     if stat.S_ISREG(mode):
         return File(path, text)
@@ -107,7 +103,14 @@ def _file(path: Path, text: str) -> File:
     if stat.S_ISFIFO(mode):
         with path.open("rb") as stream:
             return _spool(stream, text)
-    raise FileError(f"{text} is a device or a socket, not a file: use - for standard input")
+    raise _no_file(text)
+
+
+def _no_file(text: str) -> FileError:
+    return FileError(
+        f"{text!r} is not a file: name a table, a glob such as 'FOLDER/*.csv', or - for"
+        " standard input"
+    )
 
 
 def _matches(pattern: Path) -> Iterator[Path]:
@@ -118,17 +121,12 @@ def _matches(pattern: Path) -> Iterator[Path]:
 
 
 def _absent(path: Path, text: str) -> str:
-    if not path.parent.is_dir():
-        return f"{text} does not exist: there is no folder {path.parent}"
-    here = sorted(entry.name for entry in path.parent.iterdir())
-    otherwise = f" in {path.parent.resolve()}"
-    return f"{text} does not exist{meant(path.name, here, otherwise=otherwise)}"
+    folder = path.parent
+    here = sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
+    return f"{text} does not exist{meant(path.name, here, otherwise=f' in {folder.resolve()}')}"
 
 
 def _spool(stream: BinaryIO, name: str) -> File:
-    """Copy a stream that can be read once only into a file that can be read again, a chunk at a
-    time.
-    """
     seen = hashlib.sha256()
     with (
         spooling(name),
@@ -138,9 +136,6 @@ def _spool(stream: BinaryIO, name: str) -> File:
             copy.write(chunk)
             seen.update(chunk)
     return File(Path(copy.name), name, spooled=True, digest=seen.hexdigest())
-
-
-# How much a compressed file may unpack to: a small file must not fill the disk.
 
 
 _MOST_UNPACKED = 32 * 10**9
@@ -166,7 +161,7 @@ def size_in(variable: str) -> int | None:
 def most_unpacked(path: Path) -> int:
     """Return how many bytes a compressed file may unpack to.
 
-    That is 1,000 times its size and at most 32 GB, unless ``TALLYSTICK_UNPACKED`` says otherwise.
+    That is 1,000 times its size and at most 32 GB.
     """
     given = size_in("TALLYSTICK_UNPACKED")
     usual = max(_ALWAYS, min(_MOST_UNPACKED, _RATIO * path.stat().st_size))
@@ -181,62 +176,65 @@ def too_large(most: int, name: str) -> FileError:
     )
 
 
-# Text cells, written once as columnar scratch files, so that every later question is fast and
-# cannot fail half-way.
-
-
 BATCH = 50_000
 """Rows held in memory at a time by the readers that are written in Python."""
 
 
-class Spool:
-    """A growing table of text cells on disk; a blank cell is NULL.
+_IN_MEMORY = 1 << 24
+"""Bytes up to which a table stays in memory: that is faster than a file."""
 
-    Columns may appear late (NDJSON): a batch with other columns than the last one starts a new
-    scratch file.
-    """
+
+class Spool:
+    """A growing table; a batch with other columns than the last one starts a new scratch file."""
 
     def __init__(self) -> None:
+        self.held: list[pa.RecordBatch] = []
         self.paths: list[Path] = []
         self.rows = 0
-        self._names: tuple[str, ...] = ()
         self._writer: pq.ParquetWriter | None = None
 
     def add(self, names: Sequence[str], cells: Sequence[Sequence[str | None]]) -> None:
-        """Append rows given column by column."""
+        """Append rows of text given column by column; a blank cell is NULL."""
         import pyarrow as pa
-        import pyarrow.compute as pc
 
-        arrays = []
-        for column in cells:
-            array = pa.array(column, pa.string())
-            arrays.append(pc.if_else(pc.equal(array, ""), pa.scalar(None, pa.string()), array))
+        arrays = [pa.array([cell or None for cell in column], pa.string()) for column in cells]
         self.add_batch(pa.record_batch(arrays, names=list(names)))
 
     def add_batch(self, batch: pa.RecordBatch) -> None:
-        """Append a batch of text columns in which blank cells are null already."""
-        import pyarrow.parquet as pq
-
-        names = tuple(batch.schema.names)
-        if self._writer is None or names != self._names:
-            self.finish()
-            with tempfile.NamedTemporaryFile(
-                dir=scratch(), prefix="spool-", suffix=".parquet", delete=False
-            ) as made:
-                self.paths.append(Path(made.name))
-            # Nobody filters by the least and the greatest text of a page.
-            self._writer = pq.ParquetWriter(
-                self.paths[-1], batch.schema, compression="lz4", write_statistics=False
-            )
-            self._names = names
-        self._writer.write_batch(batch)
+        """Append a batch in which blank cells are null already."""
         self.rows += batch.num_rows
+        self.held.append(batch)
+        if self.paths or sum(one.nbytes for one in self.held) > _IN_MEMORY:
+            self._write()
 
     def take(self, other: Spool) -> None:
-        """Append all that *other*, which is complete, holds."""
-        self.finish()
-        self.paths += other.paths
-        self.rows += other.rows
+        """Append all that *other* holds."""
+        if other.paths:
+            self._write()
+            self.finish()
+            other.finish()
+            self.paths += other.paths
+            self.rows += other.rows
+        for batch in other.held:
+            self.add_batch(batch)
+
+    def _write(self) -> None:
+        """Write to scratch files what is held in memory."""
+        import pyarrow.parquet as pq
+
+        for batch in self.held:
+            if self._writer is None or batch.schema.names != self._writer.schema.names:
+                self.finish()
+                with tempfile.NamedTemporaryFile(
+                    dir=scratch(), prefix="spool-", suffix=".parquet", delete=False
+                ) as made:
+                    self.paths.append(Path(made.name))
+                # Nobody filters by the least and the greatest text of a page.
+                self._writer = pq.ParquetWriter(
+                    self.paths[-1], batch.schema, compression="lz4", write_statistics=False
+                )
+            self._writer.write_batch(batch)
+        self.held = []
 
     def finish(self) -> None:
         """Complete the scratch file that is being written."""
@@ -261,8 +259,7 @@ class Spool:
 
 # The private folder for what does not fit in memory: made on first use, removed at the end.
 #
-# Its owner holds a lock inside it. A process that is killed leaves the folder without an owner, and
-# the next process that needs a scratch folder removes it.
+# Its owner holds a lock inside it; the next process removes what a killed one left.
 
 
 _PREFIX = "tallystick-"
@@ -298,7 +295,7 @@ def _folder(process: int) -> Path:
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
     own = folder / _LOCK
     handle = os.open(own, os.O_RDWR | os.O_CREAT, 0o600)
-    lock(handle, own, f"{folder} is in use")
+    lock(handle, f"{folder} is in use")
     atexit.register(_remove, folder, process, handle)
     return folder
 
@@ -312,18 +309,16 @@ def _remove(folder: Path, process: int, handle: int) -> None:
 
 
 def _remove_leftovers(root: Path) -> None:
-    """Remove the folders of processes that were killed: those that nobody holds locked."""
     for own in root.glob(f"{_PREFIX}*/{_LOCK}"):
         with suppress(OSError, FileError):
             if time.time() - own.stat().st_mtime < _YOUNG:
                 continue
             handle = os.open(own, os.O_RDWR)
             try:
-                beside = lock(handle, own, "in use")
+                lock(handle, "in use")
             finally:
                 os.close(handle)
-            if beside is None:
-                shutil.rmtree(own.parent, ignore_errors=True)
+            shutil.rmtree(own.parent, ignore_errors=True)
 
 
 # One writer at a time: lock an open file by what the system offers.
@@ -333,62 +328,28 @@ _LOCKED_BYTE = 1 << 40
 """Windows locks bytes: this one lies behind the end of every file."""
 
 
-def lock(handle: int, path: Path, busy: str) -> Path | None:
-    """Lock an open file until its handle is closed; another owner raises `FileError`.
-
-    Parameters
-    ----------
-    handle
-        The open file, as `os.open` returns it.
-    path
-        Its name.
-    busy
-        What to say where somebody else holds it.
-
-    Returns
-    -------
-    A file beside it that stands for the lock and is to be removed at the end, on a system that can
-    lock nothing else; None where closing the handle is enough.
-    """
+def lock(handle: int, busy: str) -> None:
+    """Lock an open file until its handle is closed; another owner raises `FileError` with *busy*."""
     try:
         import fcntl
-    except ImportError:
-        return _lock_elsewhere(handle, path, busy)
+    except ImportError:  # Windows
+        msvcrt: Any = import_module("msvcrt")
+        os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
+        take: Any = msvcrt.locking
+        how: tuple[int, ...] = (msvcrt.LK_NBLCK, 1)
+    else:
+        take, how = fcntl.flock, (fcntl.LOCK_EX | fcntl.LOCK_NB,)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        take(handle, *how)
     except OSError as error:
         raise FileError(busy) from error
-    return None
-
-
-def _lock_elsewhere(handle: int, path: Path, busy: str) -> Path | None:
-    msvcrt: Any = None
-    with contextlib.suppress(ImportError):
-        msvcrt = import_module("msvcrt")  # Windows
-    if msvcrt is not None:
-        try:
-            os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-        except OSError as error:
-            raise FileError(busy) from error
-        return None
-
-    # A file that only one process can make; if its owner was killed, a person removes it.
-    beside = path.with_name(path.name + ".lock")
-    try:
-        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-    except FileExistsError as error:
-        raise FileError(f"{busy}. If nobody does, remove {beside}") from error
-    return beside
 
 
 # Column names: none missing, none twice, not absurdly many.
 
 
 MAX_COLUMNS = 2_000
-"""Columns that are looked at. What is learnt of a table grows with the square of its columns: 2,000
-take some 10 s, 10,000 took 100 s and more.
-"""
+"""Columns that are looked at: 2,000 take some 10 s, 10,000 took 100 s and more."""
 
 
 def check_names(header: Sequence[Any], name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

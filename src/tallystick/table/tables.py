@@ -35,9 +35,7 @@ _MOST_DIGESTS = 20_000_000
 """Digests of rows that are held at once."""
 
 _FEW_DIGESTS = 100
-"""Shared digests of a part whose rows are looked at: two rows that differ share one by accident in
-fewer than one of 90,000 tables of 20 million rows.
-"""
+"""Shared digests of a part whose rows are looked at."""
 
 _SHORT = 10
 """Rows of an answer that is remembered."""
@@ -93,6 +91,10 @@ class Part:
     rows: int
     first_line: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.rows == 0:
+            raise FileError(f"{self.name} has no rows: nothing to count")
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table:
@@ -101,8 +103,7 @@ class Table:
     Parameters
     ----------
     relation
-        The rows, in file order. Text formats give VARCHAR exactly as written, a blank cell is NULL;
-        typed formats keep their types.
+        The rows, in file order.
     columns
         Column names in file order.
     source
@@ -110,25 +111,23 @@ class Table:
     files
         The paths that were read; empty for data in memory.
     shape
-        What the source was: a ``long`` one has been pivoted, so the relation is wide in any case.
+        What the source was: a ``long`` one has been pivoted.
     notes
         What was detected, renamed or left out, for the user to read.
     left_out
         Columns that cannot be labels (nested values and the like), with the reason.
     doubtful
-        Columns whose values had several types in the source, with the reason: usable under
-        ``coerce`` only.
+        Columns of several types, with the reason: usable under ``coerce`` only.
     known
-        What the source itself says of its columns, role to column or columns: an evaluation log
-        knows which columns are its models.
+        What the source itself says of its columns: a log knows which are its models.
     metric
         The score that the models' columns hold, where the source names it.
     long
         The columns that named the voter and held the votes, before a long source was pivoted.
     origin
-        The files and streams that the rows come from, without those that were joined to them.
+        The files and streams that the rows come from.
     foreign
-        The relation belongs to a connection of the caller, whose tables only that connection knows.
+        The relation belongs to a connection of the caller.
     """
 
     relation: DuckDBPyRelation
@@ -180,8 +179,7 @@ class Table:
     def _statement(self, sql: str) -> str | None:
         """Return *sql* with the rows it reads as one statement that any of our cursors can run.
 
-        `derive` binds a query several times before it runs, and every step of the relation below it
-        once more. That is 3 of the 4 ms of a query on a small table, and a verdict asks about 20.
+        `derive` binds each query several times: 3 of 4 ms on a small table.
         None where the query can only be derived.
         """
         if self.foreign or not sql.startswith("select ") or not text_is_whole():
@@ -193,8 +191,7 @@ class Table:
         read yet.
         """
         derived = self.relation.query("rows", sql)
-        if derived is None:
-            raise InputError(f"sql must be a query, got {sql!r}")
+        assert derived is not None, "sql is a query"
         return derived
 
     def repeats(self, *columns: str) -> bool:
@@ -205,8 +202,7 @@ class Table:
         """Return an SQL condition on few rows, numbered ``place_``, some of which agree in all of
         *columns*; None if no two rows do.
 
-        Rows whose digests all differ cannot repeat: that takes eight bytes per row, where grouping
-        takes every text.
+        Rows whose digests all differ cannot repeat: eight bytes per row, not every text.
         """
         if columns not in self._repeats:
             self._repeats[columns] = self._find_repeat(columns)
@@ -225,7 +221,7 @@ class Table:
         if repeat_in(f"select {row} from rows limit {_BATCH}"):
             return f"place_ <= {_BATCH}"
 
-        # A part of the digests at a time, so that memory is bounded however long the table is.
+        # A part of the digests at a time, so that memory is bounded.
         [(rows,)] = self.query("select count(*) from rows")
         parts = 1 + rows // _MOST_DIGESTS
         for part in range(parts):
@@ -256,10 +252,7 @@ class Table:
         return {str(path): _digest(path) for path in self.files}
 
     def contents(self) -> tuple[tuple[str, str], ...]:
-        """Return the SHA-256 and the name of each file and stream that the rows come from.
-
-        A stream was hashed while it was read, a file is hashed now.
-        """
+        """Return the SHA-256 and the name of each file and stream that the rows come from."""
         return tuple(
             (_digest(one.path) if one.digest is None else one.digest, Path(one.name).name)
             for one in self.origin
@@ -323,10 +316,8 @@ def write_csv(target: str | Path | TextIO, columns: Mapping[str, Sequence[Any]])
     """Write *columns* as CSV, or in the format that the ending names: .tsv, .ndjson, .jsonl or
     .parquet.
 
-    A file is complete or absent: it is written beside its place and moved there at the end. In CSV
-    and TSV, None and NaN are blank, and text that a spreadsheet would run as a formula has an
-    apostrophe put before it (`escape`; undone by `unescape`); NDJSON and Parquet carry every value
-    unchanged.
+    In CSV and TSV, None and NaN are blank, and text that a spreadsheet would run as a formula has an
+    apostrophe before it (`unescape` takes it away).
 
     Parameters
     ----------
@@ -344,9 +335,6 @@ def write_csv(target: str | Path | TextIO, columns: Mapping[str, Sequence[Any]])
     '=1+1,
     """
     table = {name: _plain(values) for name, values in columns.items()}
-    lengths = {name: len(values) for name, values in table.items()}
-    if len(set(lengths.values())) > 1:
-        raise InputError(f"the columns of a table have equal lengths, got {lengths}")
     if not isinstance(target, str | Path):
         _delimited(target, table, ",")
         return
@@ -438,8 +426,7 @@ def _plain(values: Sequence[Any]) -> list[Any]:
 
 
 def _delimited(stream: TextIO, table: Mapping[str, list[Any]], delimiter: str) -> None:
-    # Not csv.writer: with lines that end in "\n" it leaves a carriage return unquoted, and the
-    # reader breaks the line
+    # csv.writer leaves a carriage return unquoted, and the reader breaks the line
     cells = ([escape(name), *map(_cell, values)] for name, values in table.items())
     quoted = ([_quoted(cell, delimiter, len(table) == 1) for cell in column] for column in cells)
     for row in zip(*quoted, strict=True):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError, MergeError
 from tallystick.table.cells import Label, identifier, is_missing, plain, spelling
-from tallystick.table.patterns import Counts, Patterns, Recipe, merge, settle
+from tallystick.table.patterns import Counts, Patterns, Recipe, checked_total
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 # What a tally has counted already, so that nothing is counted twice.
 #
-# A file or a stream is known by the SHA-256 of its content, whatever its name; a batch by the id
-# that its caller gives. The same rows in another file, such as a later export that holds the
-# earlier one, are found by a sample of their hashes. Data in memory has none of these, and so takes
-# no part in the check.
+# A file or a stream is known by the SHA-256 of its content, a batch by the id that its caller gives.
+# The same rows in another file, such as a later export, are found by a sample of their hashes.
 
 
 _BATCH = "batch:"
@@ -44,12 +42,10 @@ class Sources:
     ----------
     names
         Id to name: ``sha256:…`` to the name of the file, ``batch:…`` to the id of the batch.
-    repeated
-        Ids of what was counted more than once, because the caller allowed it.
+    repeats
+        The names of what was counted more than once, because the caller allowed it, in order.
     rows
         The smallest hashes of the rows that were counted, by the hash function that made them.
-    overlaps
-        Which rows of different files were counted more than once, because the caller allowed it.
 
     Examples
     --------
@@ -62,9 +58,8 @@ class Sources:
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
-    repeated: frozenset[str] = frozenset()
+    repeats: tuple[str, ...] = ()
     rows: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    overlaps: frozenset[str] = frozenset()
 
     @classmethod
     def of_contents(cls, contents: Iterable[tuple[str, str]]) -> Sources:
@@ -75,11 +70,9 @@ class Sources:
         names: dict[str, str] = {}
         repeated = set()
         for digest, name in contents:
-            key = f"sha256:{digest}"
-            if key in names:
-                repeated.add(key)
-            names.setdefault(key, name)
-        return cls(names=names, repeated=frozenset(repeated))
+            first = names.setdefault(f"sha256:{digest}", name)
+            repeated |= {first} if first is not name else set()
+        return cls(names=names, repeats=tuple(sorted(repeated)))
 
     @classmethod
     def of_batch(cls, batch_id: str) -> Sources:
@@ -91,38 +84,33 @@ class Sources:
         """The ids of the batches, in order."""
         return tuple(sorted(key[len(_BATCH) :] for key in self.names if key.startswith(_BATCH)))
 
-    @property
-    def repeats(self) -> tuple[str, ...]:
-        """The names of what was counted more than once, in order."""
-        return tuple(sorted({*(self.names[key] for key in self.repeated), *self.overlaps}))
-
-    def shared(self, other: Sources) -> tuple[str, ...]:
-        """Return the names of what both have counted, in order."""
-        return tuple(sorted(self.names[key] for key in self.names.keys() & other.names.keys()))
-
     def clash(self, other: Sources, *, chance: float = 0.0) -> str | None:
         """Say what both have counted, after the words "they both count"; None for nothing.
 
-        *chance* is how often two rows of theirs have the same votes: of ids that start again in
-        each file, that share of the rows is the same although none was counted twice.
+        *chance* is how often two rows of theirs have the same votes, if ids start again.
         """
-        shared = self.shared(other)
+        shared = sorted(self.names[key] for key in self.names.keys() & other.names.keys())
         if shared:
             more = f" and {len(shared) - _SHOWN} more" if len(shared) > _SHOWN else ""
             its = "its" if len(shared) == 1 else "their"
             return f"{', '.join(shared[:_SHOWN])}{more}: {its} rows would be counted twice"
-        share, seen = self._share(other)
-        doubt = 3 * (chance * (1 - chance) / max(1, seen)) ** 0.5
-        if share <= min(chance + doubt + _SOME, 0.99):
-            return None
-        return f"the same rows ({share:.0%} of the smaller one): they would be counted twice"
+        for kind in self.rows.keys() & other.rows.keys():
+            # Below the largest hash that both keep, both samples are complete (a bottom-k sketch).
+            both = self.rows[kind], other.rows[kind]
+            end = min((max(one) for one in both if len(one) == _KEPT), default=float("inf"))
+            mine, its_own = ({row for row in one if row <= end} for one in both)
+            seen = max(1, min(len(mine), len(its_own)))
+            share = len(mine & its_own) / seen
+            if share > min(chance + 3 * (chance * (1 - chance) / seen) ** 0.5 + _SOME, 0.99):
+                return (
+                    f"the same rows ({share:.0%} of the smaller one): they would be counted twice"
+                )
+        return None
 
     def joined(
         self, other: Sources, *, allow_overlap: bool = False, chance: float = 0.0
     ) -> Sources:
-        """Return the sources of both; what both have counted raises `MergeError`, unless that is
-        allowed.
-        """
+        """Return the sources of both; refuse what both have counted, unless that is allowed."""
         # Most tallies are made in memory and have no sources: nothing to copy.
         if not (self.names and other.names):
             return self if self.names else other
@@ -133,50 +121,28 @@ class Sources:
                 " allow_overlap=True)"
             )
 
+        # The smaller name wins where two files of one content differ in name: + commutes.
         shared = self.names.keys() & other.names.keys()
-        overlaps = self.overlaps | other.overlaps
+        common = {key: min(self.names[key], other.names[key]) for key in shared}
+        repeats = {*self.repeats, *other.repeats, *common.values()}
         if clash is not None and not shared:
             files = sorted({*self.names.values(), *other.names.values()})
-            named = ", ".join(files[:_SHOWN]) + (", …" if len(files) > _SHOWN else "")
-            overlaps |= {f"{named} (in part)"}
-
-        # The smaller name wins where two files of one content differ in name: + commutes.
-        names = {**self.names, **other.names}
-        names.update({key: min(self.names[key], other.names[key]) for key in shared})
+            more = ", …" if len(files) > _SHOWN else ""
+            repeats.add(f"{', '.join(files[:_SHOWN])}{more} (in part)")
         none: frozenset[int] = frozenset()
         rows = {
             kind: frozenset(sorted(self.rows.get(kind, none) | other.rows.get(kind, none))[:_KEPT])
             for kind in {*self.rows, *other.rows}
         }
-        return Sources(
-            names=names,
-            repeated=self.repeated | other.repeated | shared,
-            rows=rows,
-            overlaps=overlaps,
-        )
-
-    def _share(self, other: Sources) -> tuple[float, int]:
-        """Return the share of the smaller one's rows that the other has counted too, about, and on
-        how many rows that rests.
-
-        Below the largest hash that both keep, both samples are complete (a bottom-k sketch).
-        """
-        shares = [(0.0, 0)]
-        for kind in self.rows.keys() & other.rows.keys():
-            both = self.rows[kind], other.rows[kind]
-            end = min((max(one) for one in both if len(one) == _KEPT), default=float("inf"))
-            mine, its = ({row for row in one if row <= end} for one in both)
-            seen = max(1, min(len(mine), len(its)))
-            shares.append((len(mine & its) / seen, seen))
-        return max(shares)
+        names = {**self.names, **other.names, **common}
+        return Sources(names=names, repeats=tuple(sorted(repeats)), rows=rows)
 
     def to_json(self) -> dict[str, Any]:
         """Return what a saved tally keeps."""
         return {
             "names": dict(sorted(self.names.items())),
-            "repeated": sorted(self.repeated),
+            "repeats": self.repeats,
             "rows": {kind: sorted(rows) for kind, rows in sorted(self.rows.items())},
-            "overlaps": sorted(self.overlaps),
         }
 
     @classmethod
@@ -185,15 +151,17 @@ class Sources:
         if written is None:
             return cls()
         names = {str(key): str(name) for key, name in written["names"].items()}
+        # Earlier versions kept the ids of repeated files, and overlaps beside them.
+        repeated = [names[key] for key in written.get("repeated", ()) if key in names]
+        again = {*repeated, *written.get("overlaps", ()), *written.get("repeats", ())}
         return cls(
             names=names,
-            repeated=frozenset(map(str, written["repeated"])) & names.keys(),
+            repeats=tuple(sorted(map(str, again))),
             rows={kind: frozenset(map(int, of)) for kind, of in written.get("rows", {}).items()},
-            overlaps=frozenset(map(str, written.get("overlaps", ()))),
         )
 
 
-_NOTHING = Patterns.of({}, np.zeros((0, 0), np.int32), np.zeros(0, np.int64))
+_NOTHING = Patterns({}, np.zeros((0, 0), np.int32), np.zeros(0, np.int64))
 
 
 class Tally:
@@ -316,11 +284,9 @@ class Tally:
             raise InputError(
                 f"counts must be finite numbers that are not negative, got {list(counts)!r:.80}"
             )
-        counted = count_groups(columns, held, weighted=weighted)
         recipe = Recipe(weight="count" if weighted else None, apart=frozenset(apart))
-        return cls._holding(
-            settle(counted.names, counted.labels, counted.codes, counted.counts, recipe), recipe
-        )
+        counted = count_groups(columns, held, weighted=weighted)
+        return cls._holding(counted.settled(recipe), recipe)
 
     @classmethod
     def _holding(
@@ -339,7 +305,7 @@ class Tally:
     @property
     def n(self) -> int | float:
         """How many rows were counted; their weight in a weighted tally."""
-        return self._held.n
+        return checked_total(self.counts)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -349,7 +315,7 @@ class Tally:
     @property
     def labels(self) -> Mapping[str, tuple[Label, ...]]:
         """The labels of each column by type, then by value; None (missing) is last."""
-        return dict(self._held.labels)
+        return {name: tuple(labels) for name, labels in self._held.labels.items()}
 
     @property
     def patterns(self) -> int:
@@ -429,15 +395,13 @@ class Tally:
     def as_rows(self) -> Tally:
         """Return sums of whole weights as counts of the rows that these stand for."""
         held, recipe = self._held, replace(self._known_recipe, weight=None)
-        labels = [held.labels[name] for name in held.names]
         counts = held.counts.astype(np.int64)
         if (counts != held.counts).any():
             raise InputError("these sums of weights are not whole numbers, so they count no rows")
-        rows = settle(held.names, labels, held.codes, counts, recipe)
-        return self._holding(rows, recipe, self._counted)
+        return self._holding(replace(held, counts=counts), recipe, self._counted)
 
     def with_sources_of(self, other: Tally) -> Tally:
-        """Return this tally as one that has counted the same rows as *other*, in another way."""
+        """Return this tally as one that has counted the rows of *other*."""
         return self._holding(self._held, self._known_recipe, other._counted)
 
     def column(self, name: str) -> list[Label]:
@@ -483,7 +447,7 @@ class Tally:
             labels.append([None if is_missing(one, recipe.missing) else one for one in written])
             if recipe.coerce and names[j] not in recipe.apart:
                 labels[j] = [spelling(label) for label in labels[j]]
-        return self._held.find(names, labels, codes)
+        return self._held.find(labels, codes)
 
     # -- how it grows
 
@@ -508,7 +472,7 @@ class Tally:
         fresh, sources = _count(batch, recipe, batch_id)
         if batch_id is None and is_source(batch):
             grown = self.sources.joined(sources() if callable(sources) else sources)
-        self._held = fresh if self._held is _NOTHING else merge(self._held, fresh, recipe)
+        self._held = fresh if self._held is _NOTHING else self._held.merged(fresh, recipe)
         self._counted = grown
         self._recipe = recipe
 
@@ -539,7 +503,7 @@ class Tally:
             return (other if self._recipe is None else self)._copy()
         recipe = self._recipe.merged(other._recipe)
         try:
-            both = merge(self._held, other._held, recipe)
+            both = self._held.merged(other._held, recipe)
         except InputError as error:  # two spellings of one label, or more than 64 bits
             raise MergeError(str(error)) from error
         sources = self.sources.joined(
@@ -555,7 +519,7 @@ class Tally:
         return self.sources.clash(other.sources, chance=self._alike(other, both))
 
     def _alike(self, other: Tally, both: Patterns) -> float:
-        """Return how often a row of each has the same pattern, from the counts of their sum."""
+        """Return how often a row of each has the same pattern."""
         squares = [
             float(np.sum(np.square(one.counts, dtype=float)))
             for one in (both, self._held, other._held)
@@ -636,8 +600,7 @@ def _count(
         counted = count(data, recipe)
     if batch_id is not None:
         sources = Sources.of_batch(batch_id)
-    made = settle(counted.names, counted.labels, counted.codes, counted.counts, recipe)
-    return made, sources
+    return counted.settled(recipe), sources
 
 
 def _sources_of(table: Table, recipe: Recipe) -> Sources:
@@ -645,9 +608,7 @@ def _sources_of(table: Table, recipe: Recipe) -> Sources:
 
 
 def _row_sample(table: Table, recipe: Recipe) -> Mapping[str, frozenset[int]]:
-    """Return the smallest hashes of the rows of a table from files (item and votes, as text), by
-    the hash function that made them.
-    """
+    """Return the smallest hashes of the rows, by the function that made them."""
     if recipe.item is None or recipe.item not in table.kinds or not table.origin:
         return {}
     cells = []
@@ -667,10 +628,7 @@ def _row_sample(table: Table, recipe: Recipe) -> Mapping[str, frozenset[int]]:
 
 
 def label_column(labels: Sequence[Label]) -> pa.Array:
-    """Return the labels as one Arrow array.
-
-    Integers beside fractions are written as floats, labels of several other types as text.
-    """
+    """Return the labels as one Arrow array."""
     import pyarrow as pa
 
     kinds = {type(label) for label in labels if label is not None}
@@ -714,12 +672,9 @@ _QUERY = "sql.streaming.queryId"
 class TallySink:
     """What ``foreachBatch`` calls: it counts a batch in Spark and adds the counts to a saved tally.
 
-    The file holds the counts and the ids of the batches inside them, and is replaced as a whole.
     Spark repeats a batch that it has not committed. If the file has that batch already, nothing is
-    added: every batch is counted once, whenever the driver is killed.
-
-    A batch is named by the stream and its number. The stream is known by its checkpoint, so the
-    numbers of a new checkpoint, which start at 0 again, are not taken for those of an old one.
+    added: every batch is counted once, whenever the driver is killed. A batch is named by the
+    stream, which is known by its checkpoint, and its number.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ from tallystick.results import Json, PatternTable, Result
 from tallystick.table.cells import Label
 from tallystick.table.engine import as_arrow, as_numpy
 from tallystick.table.engines import frame_of, is_relation, is_source, opened
-from tallystick.table.patterns import Patterns, Recipe, settle
+from tallystick.table.patterns import Patterns, Recipe
 from tallystick.table.tables import atomic
 from tallystick.table.tally import Sources, Tally
 
@@ -45,7 +45,8 @@ def save_tally(patterns: Patterns, recipe: Recipe | None, sources: Sources, path
         "tally",
         pa.table(columns),
         {
-            "labels": _labels_out(patterns.labels),
+            # JSON keeps bool, int, float and str apart.
+            "labels": [[name, list(column)] for name, column in patterns.labels.items()],
             "recipe": _recipe_out(recipe),
             "sources": sources.to_json(),
         },
@@ -56,25 +57,21 @@ def load_tally(path: Path) -> tuple[Patterns, Recipe | None, Sources]:
     """Read what :func:`save_tally` wrote."""
     table, head = read_table(path, "tally")
     try:
-        labels = {
-            str(name): tuple(label_in(item) for item in column) for name, column in head["labels"]
-        }
-        codes = (
-            np.stack([as_numpy(table[f"c{j}"]) for j in range(len(labels))], axis=1)
-            if labels
-            else None
-        )
-        counts = as_numpy(table["count"])
-        recipe = _recipe_in(head["recipe"])
-        sizes = [len(column) for column in labels.values()]
-        codes = np.zeros((len(counts), 0), np.int32) if codes is None else codes.astype(np.int32)
-        if len(codes) and not ((codes >= 0) & (codes < np.asarray(sizes, np.int32))).all():
-            raise InputError("a code is outside its labels")
-        if not (np.isfinite(counts) & (counts >= 0)).all():
+        labels = {str(name): tuple(map(label_in, column)) for name, column in head["labels"]}
+        recipe, counts = _recipe_in(head["recipe"]), as_numpy(table["count"])
+        codes = np.zeros((len(counts), len(labels)), np.int32)
+        for j, own in enumerate(labels.values()):
+            held = as_numpy(table[f"c{j}"])
+            if held.dtype.kind != "i" or not ((held >= 0) & (held < len(own))).all():
+                raise InputError("a code is outside its labels")
+            codes[:, j] = held
+        # The checksum knows bytes and not types: eight of them are a count or a weight.
+        weighted = recipe is not None and recipe.weight is not None
+        numbers = counts.dtype.kind == ("f" if weighted else "i")
+        if not numbers or not (np.isfinite(counts) & (counts >= 0)).all():
             raise InputError("a count is negative or no number")
         # Files of earlier versions hold whole floats, and integers before all fractions.
-        as_saved = Recipe(apart=frozenset(labels))
-        made = settle(tuple(labels), tuple(labels.values()), codes, counts, as_saved)
+        made = Patterns(labels, codes, counts).settled(Recipe(apart=frozenset(labels)))
         return made, recipe, Sources.from_json(head.get("sources"))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise FormatError(f"{path} is a damaged tally ({error}): count the data again") from error
@@ -143,11 +140,6 @@ def _checksum(table: pa.Table, head: Mapping[str, Any]) -> str:
     return digest.hexdigest()[:32]
 
 
-def _labels_out(labels: Mapping[str, tuple[Any, ...]]) -> list[list[Any]]:
-    """JSON keeps bool, int, float and str apart."""
-    return [[name, list(column)] for name, column in labels.items()]
-
-
 def label_in(item: Any) -> Any:
     """Return a label of a file's head; anything else is no label."""
     if item is None or isinstance(item, bool | int | float | str):
@@ -209,35 +201,23 @@ class TallyResult(Result):
 
     def rows(self) -> list[dict[str, Any]]:
         """Return the most frequent patterns, the commonest first."""
-        tally = self.tally
-        names = tally.names
+        tally, names = self.tally, self.tally.names
         count = "count" if "count" not in names else "tally_count"
         rows: list[dict[str, Any]] = []
         for place in _commonest(tally):
-            labels = _pattern(tally, place)
-            shown = (
-                dict(zip(names, labels, strict=True))
-                if len(names) <= _WIDE
-                else {"pattern": _text(names, labels)}
-            )
-            rows.append(
-                {
-                    **shown,
-                    count: tally.counts[place].item(),
-                    "share": tally.counts[place].item() / tally.n,
-                }
-            )
+            labels, n = _pattern(tally, place), tally.counts[place].item()
+            wide = len(names) > _WIDE
+            shown = {"pattern": _text(labels)} if wide else dict(labels)
+            rows.append({**shown, count: n, "share": n / tally.n})
         return rows
 
     def details(self) -> tuple[str, ...]:
         """Say how many patterns there are, if some are not shown."""
-        shown = min(_SHOWN, self.tally.patterns)
-        if shown == self.tally.patterns:
-            return ()
-        return (
-            f"The {shown} commonest of {self.tally.patterns:,} patterns are shown; a saved tally"
-            " (-o) holds all.",
+        most = self.tally.patterns
+        shown = (
+            f"The {_SHOWN} commonest of {most:,} patterns are shown; a saved tally (-o) holds all."
         )
+        return (shown,) if most > _SHOWN else ()
 
     def patterns(self) -> PatternTable:
         """Return how often each pattern occurred, to be attached to the rows that show it."""
@@ -251,25 +231,19 @@ def describe(tally: Tally) -> TallyResult:
     '3 rows of 2 columns show 2 of 2 possible patterns; the commonest is a=1, b=1 (67%).'
     """
     columns = f"{len(tally.names)} column{'s' * (len(tally.names) != 1)}"
-    warnings: tuple[str, ...] = ()
-    if not tally.patterns:
-        verdict = f"No rows of {columns} were counted."
-    else:
+    verdict = f"No rows of {columns} were counted."
+    if tally.patterns:
         possible = math.prod(len(labels) for labels in tally.labels.values())
         most = _commonest(tally)[0]
-        unit = (
-            f"{tally.n:,.6g} units of weight"
-            if tally.weighted
-            else f"{tally.n:,} row{'s' * (tally.n != 1)}"
-        )
+        unit = f"{tally.n:,} row{'s' * (tally.n != 1)}"
+        unit = f"{tally.n:,.6g} units of weight" if tally.weighted else unit
+        many = f"{possible:,}" if possible < 10**12 else f"about 10^{int(math.log10(possible))}"
         verdict = (
-            f"{unit} of {columns} show {tally.patterns:,} of {_number(possible)} possible patterns;"
-            f" the commonest is {_text(tally.names, _pattern(tally, most))}"
-            f" ({tally.counts[most] / tally.n:.0%})."
+            f"{unit} of {columns} show {tally.patterns:,} of {many} possible patterns;"
+            f" the commonest is {_text(_pattern(tally, most))} ({tally.counts[most] / tally.n:.0%})."
         )
-    if tally.sources.repeats:
-        told = ", ".join(tally.sources.repeats)
-        warnings = (f"the rows of {told} are counted more than once",)
+    told = ", ".join(tally.sources.repeats)
+    warnings = (f"the rows of {told} are counted more than once",) if told else ()
     if tally.weighted:
         warnings = (*warnings, "counts are sums of weights; n_items is their total, rounded")
     return TallyResult(
@@ -287,26 +261,20 @@ def _commonest(tally: Tally) -> list[int]:
     return order
 
 
-def _pattern(tally: Tally, place: int) -> tuple[Label, ...]:
+def _pattern(tally: Tally, place: int) -> list[tuple[str, Label]]:
     codes = tally.codes[place].tolist()
-    return tuple(tally.labels[name][code] for name, code in zip(tally.names, codes, strict=True))
+    return [(name, tally.labels[name][code]) for name, code in zip(tally.names, codes, strict=True)]
 
 
-def _text(names: tuple[str, ...], labels: tuple[Label, ...]) -> str:
+def _text(labels: Sequence[tuple[str, Label]]) -> str:
     """Write a pattern; of a wide one only what is not missing, and not more than fits a line."""
+    wide = len(labels) > _WIDE
     told = [
-        f"{name}={label}" for name, label in zip(names, labels, strict=True) if label is not None
+        f"{name}={'missing' if label is None else label}"
+        for name, label in labels
+        if not wide or label is not None
     ]
-    if len(names) <= _WIDE:
-        told = [
-            f"{name}={'missing' if label is None else label}"
-            for name, label in zip(names, labels, strict=True)
-        ]
     return ", ".join(told[:_WIDE]) + (", …" if len(told) > _WIDE else "") or "all missing"
-
-
-def _number(value: int) -> str:
-    return f"{value:,}" if value < 10**12 else f"about 10^{int(math.log10(value))}"
 
 
 # From patterns back to items: what was learnt of each pattern, put beside the rows that show
@@ -316,9 +284,8 @@ def _number(value: int) -> str:
 def attach(result: Result, data: Any) -> Any:
     """Return *data* with the columns that *result* has learnt of each row's pattern.
 
-    A mapping gives a dictionary of arrays; an Arrow, pandas or Polars frame gives a frame of its
-    kind. What is not in memory (a path, a DuckDB relation, a lazy, Dask or Spark frame) is read
-    whole and gives an Arrow table. A row whose pattern was never counted gets null.
+    A mapping gives a dictionary of arrays, a frame in memory one of its kind, anything else an
+    Arrow table. A row whose pattern was never counted gets null.
 
     Examples
     --------
@@ -334,7 +301,7 @@ def attach(result: Result, data: Any) -> Any:
             f"a {result.verb or type(result).__name__} result has nothing to attach: it says"
             " nothing about single items"
         )
-    held = data if isinstance(data, Mapping) else _in_memory(data)
+    held: Any = data if isinstance(data, Mapping) else _in_memory(data)
     names = list(held) if isinstance(held, Mapping) else list(held.columns)
     clash = [name for name in table.columns if name in names]
     if clash:
@@ -344,11 +311,12 @@ def attach(result: Result, data: Any) -> Any:
     places = table.locator.locate(held if isinstance(held, Mapping) else held.to_native())
     learnt = {name: _spread(values, places) for name, values in table.columns.items()}
     if isinstance(held, Mapping):
-        return {
-            **held,
-            **{name: column.to_numpy(zero_copy_only=False) for name, column in learnt.items()},
-        }
-    return _with_columns(held, learnt)
+        return {**held, **{n: one.to_numpy(zero_copy_only=False) for n, one in learnt.items()}}
+    import narwhals as nw
+
+    backend = nw.get_native_namespace(held)
+    added = (nw.new_series(n, one.to_pylist(), backend=backend) for n, one in learnt.items())
+    return held.with_columns(*added).to_native()
 
 
 def _spread(values: Sequence[Any], places: Any) -> Any:
@@ -359,20 +327,8 @@ def _spread(values: Sequence[Any], places: Any) -> Any:
     return column.take(pa.array(places, mask=np.asarray(places) < 0))
 
 
-def _with_columns(frame: Any, learnt: Mapping[str, Any]) -> Any:
-    import narwhals as nw
-
-    backend = nw.get_native_namespace(frame)
-    series = [
-        nw.new_series(name, column.to_pylist(), backend=backend) for name, column in learnt.items()
-    ]
-    return frame.with_columns(*series).to_native()
-
-
 def _in_memory(data: Any) -> Any:
-    """Return an eager frame: read once, so that rows and places stay in step whatever order an
-    engine gives them.
-    """
+    """Return an eager frame: read once, so that rows and places stay in step."""
     import narwhals as nw
 
     if is_source(data):

@@ -29,8 +29,7 @@ MAX_LINE = 1 << 26
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _HIGH = re.compile(rb"[\x80-\xff]+")
 _ALONE = 0.75
-"""Share of the letters beyond ASCII that stand alone, from which they are accents: in Russian,
-Greek, Chinese or Japanese text they stand together."""
+"""Share of the letters beyond ASCII that stand alone: in Russian or Chinese they do not."""
 
 
 def is_gzip(path: Path) -> bool:
@@ -43,11 +42,9 @@ def opening(file: File) -> bytes:
     """Return the first bytes of the content, unpacked if it is gzip, as UTF-8 if it is UTF-16."""
     head = b""
     try:
-        with _open(file.path) as stream:
+        with _open(file) as stream:
             while len(head) < _OPENING and (chunk := _read(stream, file.name, 1)):
                 head += chunk
-    except OSError as error:
-        raise FileError(f"{file.name} cannot be read: {error.strerror}") from error
     except FileError:
         if not head:  # otherwise the reader of the text says where it breaks off
             raise
@@ -55,9 +52,12 @@ def opening(file: File) -> bytes:
     return head.decode("utf-16", "ignore").encode() if head.startswith(_UTF16) else head
 
 
-def _open(path: Path) -> IO[bytes]:
-    # A gzip stream is a stream of bytes, which its type does not say.
-    found: Any = gzip.GzipFile(path) if is_gzip(path) else path.open("rb")
+def _open(file: File) -> IO[bytes]:
+    try:
+        # A gzip stream is a stream of bytes, which its type does not say.
+        found: Any = gzip.GzipFile(file.path) if is_gzip(file.path) else file.path.open("rb")
+    except OSError as error:
+        raise FileError(f"{file.name} cannot be read: {error.strerror}") from error
     stream: IO[bytes] = found
     return stream
 
@@ -96,8 +96,7 @@ def checked(file: File, *, by_line: bool = True) -> Iterator[CheckedText]:
     file
         What to check.
     by_line
-        Whether it will be read line by line, so that a line of more than 64 MB is refused. One JSON
-        array may well be one line.
+        Whether it is read line by line: one JSON array may well be one line.
     """
     with ExitStack() as made:
         path, notes = file.path, tuple[str, ...]()
@@ -148,12 +147,11 @@ def _is_western(path: Path) -> bool:
 
 @contextmanager
 def _copy(file: File, encoding: str | None) -> Iterator[Path]:
-    """Hold a copy of a file, unpacked, or written as UTF-8 from another encoding."""
     most = most_unpacked(file.path)
     decoder = None if encoding is None else codecs.getincrementaldecoder(encoding)()
     with tempfile.NamedTemporaryFile(dir=scratch(), prefix="text-", suffix=".txt") as copy:
         done, line = 0, 1
-        with spooling(file.name), _open(file.path) as stream:
+        with spooling(file.name), _open(file) as stream:
             while chunk := _read(stream, file.name, line):
                 done, line = done + len(chunk), line + chunk.count(b"\n")
                 if decoder is None and done > most:
@@ -162,8 +160,7 @@ def _copy(file: File, encoding: str | None) -> Iterator[Path]:
                     copy.write(chunk if decoder is None else decoder.decode(chunk).encode())
                 except UnicodeError as error:
                     raise FileError(
-                        f"{file.name} is damaged {encoding} text near line {line:,} ({error}): save"
-                        " it as UTF-8"
+                        f"{file.name}, line {line:,} is damaged {encoding} ({error}): save it as UTF-8"
                     ) from error
             copy.flush()
         yield Path(copy.name)
@@ -174,20 +171,15 @@ def _read(stream: Any, name: str, line: int) -> bytes:
         # All that is there, so that the lines before a break are still counted.
         found: bytes = stream.read1(CHUNK)
         return found
-    except EOFError as error:
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise FileError(
-            f"{name} is a truncated .gz file: it breaks off after line {line:,}; copy it again"
-        ) from error
-    except (gzip.BadGzipFile, zlib.error) as error:
-        raise FileError(
-            f"{name} is a damaged .gz file near line {line:,} ({error}); copy it again"
+            f"{name} is a truncated or damaged .gz file near line {line:,} ({error}); copy it again"
         ) from error
     except OSError as error:
         raise FileError(f"{name} cannot be read: {error.strerror}") from error
 
 
 def _check(path: Path, name: str, by_line: bool) -> tuple[bool, int]:
-    """Say whether a quote occurs and how many lines there are; refuse what is no UTF-8 text."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     line, offset, quoted = 1, 0, False
     run = 0  # bytes since the last line end
@@ -217,17 +209,21 @@ def _check(path: Path, name: str, by_line: bool) -> tuple[bool, int]:
             end = max(chunk.rfind(b"\n"), chunk.rfind(b"\r"))
             run = run + len(chunk) if end < 0 else len(chunk) - end - 1
             if by_line and run > MAX_LINE:
-                raise FileError(
-                    f"{name}, line {line} is longer than {MAX_LINE >> 20} MB: this is not a table"
-                    " of lines"
-                )
+                raise too_long(name, line)
             line += chunk.count(b"\n")
             offset += len(chunk)
 
 
+def too_long(name: str, line: int) -> FileError:
+    """Return the refusal of a line that would fill the memory."""
+    return FileError(
+        f"{name}, line {line} is longer than {MAX_LINE >> 20} MB: this is not a table of lines"
+    )
+
+
 @contextmanager
 def wide_cells() -> Iterator[None]:
-    """Lift the standard library's limit of 131,072 characters a cell for the time of one read."""
+    """Lift the standard library's limit of characters a cell for one read."""
     before = csv.field_size_limit(MAX_CELL)
     try:
         yield

@@ -326,8 +326,8 @@ _SUMS = (
 """How people head such a row, in lower case, without a colon."""
 
 _MOST_SUMS, _FEWEST_ITEMS = 3, 5
-_MOST_BYTES = 64_000_000
-"""Size of a file up to which somebody may have written a line below its rows."""
+_MOST_BYTES, _LONGEST_SHEET = 64_000_000, 1 << 20
+"""Size and rows of a file up to which somebody may have written a line below its rows."""
 
 
 def without_summary(table: Table, given: Roles) -> Table:
@@ -347,6 +347,9 @@ def without_summary(table: Table, given: Roles) -> Table:
     size = sum(path.stat().st_size for path in table.files if path.is_file())
     if size > _MOST_BYTES or not table.columns:
         return table
+    [(rows,)] = table.query("select count(*) from rows")
+    if rows > _LONGEST_SHEET:
+        return table
     usual = [name for name in table.columns if plain(name) in ROLE_NAMES["item"]]
     named = given.item or next(iter(usual), table.columns[0])
     item = identifier(named)
@@ -357,7 +360,6 @@ def without_summary(table: Table, given: Roles) -> Table:
         f" {sums} as sums from rows)"
     )
     # Numbering a million rows takes longer than to see that none of them is blank.
-    [(rows,)] = table.query("select count(*) from rows")
     [(blank,)] = table.query(f"select count(*) from rows where not ({filled})")
     last = rows
     if blank and table.files:

@@ -63,14 +63,14 @@ def test_langfuse_categories_have_no_number(tmp_path):
     only = tmp_path / "scores.json"
     only.write_text('{"data": [{"traceId": "t", "name": "tone", "value": "kind"}]}')
     assert detect(File(only, str(only))) == "langfuse"
-    with pytest.raises(FileError, match="has no score that is a number"):
+    with pytest.raises(FileError, match="holds no score that is a number"):
         scan(str(only))
 
 
 def test_a_damaged_export_is_refused_by_name(tmp_path):
     bad = tmp_path / "report.json"
     bad.write_text('{"testCases": [], "metricsData": []}')
-    with pytest.raises(FileError, match=r"report\.json holds no result"):
+    with pytest.raises(FileError, match=r"report\.json holds no score"):
         scan(str(bad))
 
 

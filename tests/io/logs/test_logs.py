@@ -209,7 +209,7 @@ def test_a_helm_folder_names_the_model_and_the_task(tmp_path):
     shutil.copy(FIXTURES / "helm" / "acme_small" / "per_instance_stats.json", folder)
     columns, found, _ = rows([folder / "per_instance_stats.json"], metric="exact_match")
     assert columns == ("item", "acme_small")
-    assert found[0][0] == "sums:level=1:id0"
+    assert found[0][0] == "id0"
 
 
 def test_openai_evals_are_scored_by_their_match_events(tmp_path):
@@ -217,12 +217,12 @@ def test_openai_evals_are_scored_by_their_match_events(tmp_path):
     columns, found, _ = rows(paths)
     assert columns == ("item", "small", "large")
     assert {row[0]: row[1:] for row in found} == {
-        "sums:sums.dev.0": (1, 1),
-        "sums:sums.dev.1": (1, 1),
-        "sums:sums.dev.2": (0, 0),
-        "sums:sums.dev.3": (0, 1),
-        "sums:sums.dev.4": (1, 1),
-        "sums:sums.dev.5": (1, 1),
+        "sums.dev.0": (1, 1),
+        "sums.dev.1": (1, 1),
+        "sums.dev.2": (0, 0),
+        "sums.dev.3": (0, 1),
+        "sums.dev.4": (1, 1),
+        "sums.dev.5": (1, 1),
     }
     cut = tmp_path / "cut.jsonl"
     cut.write_text(

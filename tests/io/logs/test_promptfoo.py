@@ -115,7 +115,7 @@ def test_a_result_without_a_score_field_is_refused_by_its_place(tmp_path):
 def test_tests_without_assertions_have_no_score(tmp_path):
     path = changed(TWO, tmp_path, lambda row: row | {"testCase": row["testCase"] | {"assert": []}})
     with pytest.raises(
-        FileError, match="has no score that is a number: its calls failed, or nothing was scored"
+        FileError, match="holds no score that is a number: its calls failed, or nothing was scored"
     ):
         scan(str(path))
 

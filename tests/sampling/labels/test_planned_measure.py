@@ -7,7 +7,7 @@ import pytest
 
 from tallystick.results import Unknown
 from tallystick.sampling.draws import LabelStrata
-from tallystick.sampling.planned import Apart, apart_of, planned_mean, planned_measure
+from tallystick.sampling.planned import Apart, apart_of, planned_measure
 from tallystick.sampling.tasks import LabelTask, Measure, Read, class_measure
 
 NOTHING = Apart(known=0, total=0.0, sampled=100)
@@ -32,24 +32,6 @@ def answered(units, codes, skipped=()) -> Read:
     flags = np.isin(np.arange(len(units)), list(skipped))
     answers[flags] = np.nan
     return Read(units=np.array(units), answers=answers, skipped=flags, unresolved=0)
-
-
-def test_the_strata_are_the_cells_where_a_measure_names_none():
-    task, read = task_of(), answered([0, 1, 2, 50, 51, 52], [0, 0, 1, 1, 1, 1])
-    estimate, interval = planned_measure(task, read, task.measures[0], NOTHING)
-    values = np.array([0.0, 0.0, 1.0, 1.0, 1.0, 1.0])
-    mean, ends = planned_mean([50, 50], np.repeat([0, 1], 3), (values, values))
-    assert estimate == pytest.approx(mean) == pytest.approx(2 / 3)
-    assert tuple(interval) == pytest.approx(tuple(ends))
-
-
-def test_a_skip_is_the_least_value_below_and_the_largest_above():
-    task = task_of()
-    units, codes = [0, 1, 50, 51], [0, 0, 1, 1]
-    whole = planned_measure(task, answered(units, codes), task.measures[0], NOTHING)[1]
-    skipped = planned_measure(task, answered(units, codes, [2]), task.measures[0], NOTHING)[1]
-    assert skipped.low < whole.low
-    assert skipped.high >= whole.high
 
 
 def test_units_outside_the_cells_count_as_zero_and_the_scale_makes_up_for_them():

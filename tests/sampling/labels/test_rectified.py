@@ -29,15 +29,6 @@ def test_each_value_has_the_mean_of_all_items_as_its_expectation(scripted):
     assert total == pytest.approx(mean, abs=1e-12)
 
 
-def test_values_lie_between_their_ends(scripted):
-    journal, values = scripted(
-        [8, 9], lambda t: t % 2, lambda t: (t // 2) % 2, 16, freeze=[0, 4, 8, 12]
-    )
-    steps = rectified_steps(journal, values, [0.3, 0.8])
-    assert (steps.low <= steps.z + 1e-12).all()
-    assert (steps.z <= steps.high + 1e-12).all()
-
-
 def test_guesses_are_frozen_while_a_batch_is_drawn(scripted):
     journal, values = scripted([20, 20], lambda t: t % 2, lambda t: 1, 10, freeze=[0, 10])
     learning = rectified_steps(journal, values, [0.5, 0.5])
@@ -50,16 +41,6 @@ def test_guesses_are_frozen_while_a_batch_is_drawn(scripted):
     ).all()
 
 
-def test_a_prefix_of_the_values_gives_a_prefix_of_the_steps(scripted):
-    journal, values = scripted(
-        [30, 20], lambda t: t % 2, lambda t: t % 3 > 0, 25, freeze=[0, 10, 20]
-    )
-    every = rectified_steps(journal, values, [0.6, 0.6])
-    part = rectified_steps(journal, values[:13], [0.6, 0.6])
-    assert part.z == pytest.approx(every.z[:13])
-    assert part.high == pytest.approx(every.high[:13])
-
-
 def test_an_empty_stratum_limits_nothing(scripted):
     journal, values = scripted([1, 20], lambda t: min(t, 1), lambda t: 1, 5, freeze=[0])
     steps = rectified_steps(journal, values, [0.0, 0.5])
@@ -67,11 +48,6 @@ def test_an_empty_stratum_limits_nothing(scripted):
     assert q[0] == 0
     assert np.isfinite(steps.low).all()
     assert np.isfinite(steps.high).all()
-
-
-def test_logic_bounds_the_mean(scripted):
-    journal, values = scripted([6, 4], lambda t: 0, lambda t: 1, 4, freeze=[0])
-    assert rectified_steps(journal, values, [0.5, 0.5]).logical == (0.4, 1.0)
 
 
 def test_draws_from_a_part_of_the_strata_are_counted_and_not_bet_on():

@@ -1,4 +1,4 @@
-"""The policies that never look at an answer: uniform, proportional, equal."""
+"""The policies that never look at an answer: uniform and proportional."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pytest
 
 from benchmarks.replays import replay
 from tallystick.sampling import (
-    Equal,
     Plan,
     Policy,
     Proportional,
@@ -28,11 +27,6 @@ def asked(policy: Policy, calls: int, **change: object) -> np.ndarray:
 def test_proportional_is_proportional_to_the_nearest() -> None:
     assert (asked(Proportional(), 40) == [24, 12, 4]).all()
     assert (asked(Proportional(minimum=0), 7) == [4, 2, 1]).all()
-
-
-def test_equal_is_equal_until_a_stratum_is_exhausted() -> None:
-    assert (asked(Equal(), 24) == [8, 8, 8]).all()
-    assert (asked(Equal(), 70) == [30, 30, 10]).all()
 
 
 def test_uniform_ignores_strata() -> None:

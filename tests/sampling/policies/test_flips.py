@@ -46,36 +46,6 @@ def test_phase_two_follows_the_formula_of_the_methods(seed: int) -> None:
     assert observed(sampler, blind=True).asked.tolist() == blind.tolist()
 
 
-def test_phase_one_does_not_look_at_answers() -> None:
-    strata = Strata(np.repeat([0, 1], [700, 300]))
-    plan = Plan(
-        strata=strata,
-        policy=Flips(),
-        budget=200,
-        n_outcomes=2,
-        baseline=np.zeros(1000, int),
-    )
-    rng = np.random.default_rng(0)
-    quiet = replay(plan, np.zeros(1000, int), runs=1, rng=4)
-    noisy = replay(plan, rng.integers(0, 2, 1000), runs=1, rng=4)
-    assert quiet.items[0, :140].tolist() == noisy.items[0, :140].tolist()
-    assert quiet.blind[0].tolist() == [True] * 140 + [False] * 60
-
-
-def test_where_everything_flips_alike_there_is_nothing_left_to_learn() -> None:
-    strata = Strata(np.repeat([0, 1], 2000))
-    old = np.zeros(4000, int)
-    mixed = np.random.default_rng(1).integers(0, 2, 2000)
-    plan = Plan(strata=strata, policy=Flips(), budget=600, n_outcomes=2, baseline=old)
-    asked = (
-        replay(plan, np.concatenate([np.ones(2000, int), mixed]), runs=10, rng=0)
-        .observed()
-        .asked.mean(axis=0)
-    )
-    assert asked[0] < 220  # 210 of them blind
-    assert asked[1] > 380
-
-
 @pytest.mark.parametrize("scale", [0.1, 30.0])
 def test_the_scale_of_weights_does_not_matter(scale: float) -> None:
     rng = np.random.default_rng(3)
@@ -110,9 +80,9 @@ def test_the_first_questions_can_go_in_uniformly_random_order_and_count_as_blind
         n_outcomes=2,
         baseline=[0] * 1000,
     )
-    result = replay(plan, np.zeros(1000, int), runs=400, rng=0)
+    result = replay(plan, np.zeros(1000, int), runs=100, rng=0)
     in_second = strata.of[result.items[:, :50]].sum(axis=1)
-    assert in_second.mean() == pytest.approx(5, abs=4 * np.sqrt(4.5 * 0.95 / 400))
+    assert in_second.mean() == pytest.approx(5, abs=4 * np.sqrt(4.5 * 0.95 / 100))
     assert in_second.std() > 1.5  # random, not proportional
     assert result.blind[:, :50].all()
 
@@ -126,11 +96,11 @@ def test_the_blind_phase_goes_in_uniformly_random_order() -> None:
     strata = Strata(np.repeat([0, 1], [900, 100]))
     common = {"budget": 200, "n_outcomes": 2, "baseline": [0] * 1000}
     plan = Plan(strata=strata, policy=Flips(), **common)
-    result = replay(plan, np.zeros(1000, int), runs=300, rng=0)
+    result = replay(plan, np.zeros(1000, int), runs=80, rng=0)
     small = strata.of[result.items[:, :140]] == 1
     assert set(small.sum(axis=1)) == {14}  # how many is fixed
     place = np.nonzero(small)[1].mean()  # where they stand is not
-    assert place == pytest.approx(69.5, abs=4 * 40.4 / np.sqrt(300 * 14))
+    assert place == pytest.approx(69.5, abs=4 * 40.4 / np.sqrt(80 * 14))
 
 
 def test_the_blind_phase_leaves_its_reserve_and_still_reaches_every_stratum() -> None:

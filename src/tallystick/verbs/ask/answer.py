@@ -103,7 +103,7 @@ def _prepared(data: Data, question: AskQuestion) -> Questions:
 
 
 def _check_pair(question: AskQuestion, labels: Sequence[str]) -> None:
-    """Refuse labels that do not name both answers, and a prompt that does not show both."""
+    """Refuse labels that do not name both answers."""
     first, second = question.pair
     if not any({one, other} <= set(labels) for one, other in (question.pair, *_NAMES)):
         raise InputError(

@@ -69,8 +69,10 @@ def audit(source: Any, *, alpha: float = 0.05, rng: Rng = 0, **options: Any) -> 
     # Roles are for the verbs; how the rows are laid out is for whoever opens them.
     roles = {name: options.pop(name) for name in list(options) if name in ALL_ROLES}
     inside = {name: options.pop(name) for name in list(options) if name in _OF_VERBS}
-    joining: dict[str, Any] = {n: v for n, v in roles.items() if n in ("item", "truth")}
-    opened = read(source, Door(repeats=True), **options, **_joined(options, joining))
+    # A second file is joined by the columns that are named.
+    joining = ("item", "truth") if options.get("truth_file") else ()
+    keys: dict[str, Any] = {n: v for n, v in roles.items() if n in joining}
+    opened = read(source, Door(repeats=True), **options, **keys)
     with nullcontext() if isinstance(source, Data | Table) else opened:
         known = opened.roles.__dict__.items()
         found = {k: v for k, v in known if v and opened.how.get(k, "named") == "named"}
@@ -88,15 +90,10 @@ _OF_VERBS = ("judge", "vote", "separator", "ignore", "metric")
 """Options that say what columns are, which every verb reads for itself."""
 
 
-def _joined(options: Mapping[str, Any], roles: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the columns that join a second file, if one is named."""
-    return roles if options.get("truth_file") else {}
-
-
 def _ask_all(
     data: Data, options: Mapping[str, Any], question: Question
 ) -> tuple[list[Result], list[Skipped], dict[str, tuple[str, Mapping[str, Any]]]]:
-    """Run every verb that the reading allows; what asks or cannot answer says why."""
+    """Run every verb that the reading allows."""
     answers: list[Result] = []
     asked: dict[str, tuple[str, Mapping[str, Any]]] = {}
     skipped: list[Skipped] = []
@@ -132,7 +129,7 @@ def _ask_all(
 
 
 def _is_own_table(capability: Capability[Any], data: Data) -> bool:
-    """Say whether a verb reads the table by the names of its columns: battles, attempts."""
+    """Say whether a verb reads the table by the names of its columns."""
     told = capability.door.as_it_is
     if told is None or not isinstance(data.held, Table) or not told(data.held, Roles()):
         return False
@@ -192,7 +189,7 @@ _ACCURACY = {"model_a": 0.87, "model_b": 0.83, "model_c": 0.76}
 
 
 def demo(rng: Rng) -> Demo:
-    """Return 2,400 support tickets: three rounds, three models, and an API in two versions."""
+    """Return 2,400 support tickets."""
     draw = as_rng(rng)
     n = 2400
     truth, hard = draw_truth(n, (0.4, 0.3, 0.2, 0.1), draw), draw.standard_normal(n)
@@ -312,7 +309,7 @@ def concluded(
     *,
     seed: int | None = None,
 ) -> AuditResult:
-    """Put the sections under one verdict; without any the reasons are the error."""
+    """Put the sections under one verdict."""
     if not sections:
         reasons = "; ".join(f"{part.verb}: {part.reason}" for part in skipped)
         raise InputError(
@@ -322,8 +319,9 @@ def concluded(
     # settled only if all of it is
     decision: Decision = decisions.pop() if len(decisions) == 1 else "undecided"
     needs = [part.needed for part in sections if part.needed is not None]
+    left = f" {len(skipped)} more could not be answered." if skipped else ""
     return AuditResult(
-        verdict=_verdict(sections, len(skipped)),
+        verdict=" ".join(part.opening.answer for part in sections) + left,
         decision=decision,
         needed=_most(needs) if decision == "undecided" else None,
         n_items=max(part.n_items for part in sections),
@@ -353,12 +351,6 @@ def _limits(sections: Sequence[Result]) -> list[str]:
                 f"the {role} {name!r} {reach}; every row counts once in {' and '.join(others)}"
             )
     return said
-
-
-def _verdict(sections: Sequence[Result], left: int) -> str:
-    """Return what every section answers, one sentence each, and how many could not answer."""
-    more = f" {left} more could not be answered." if left else ""
-    return " ".join(part.opening.answer for part in sections) + more
 
 
 def _told(sections: Sequence[Result], field: str) -> tuple[str, ...]:

@@ -199,11 +199,12 @@ def _with_items(result: JudgeResult, panel: Panel, found: _Without, rng: Rng) ->
     blind = panel.blind
     given = support_by_shares(blind) if found.model is None else found.model.support
     items = item_support(panel, given, rng=rng)
+    by_votes = item_support(blind, given) if panel.known.any() else items
     return replace(
         result,
         votes=panel.votes,
         learnt=items.columns,
-        by_votes=item_support(blind, given).columns,
+        by_votes=by_votes.columns,
         calibration=NOT_CALIBRATED if items.calibration is None else items.calibration,
     )
 

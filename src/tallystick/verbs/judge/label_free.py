@@ -374,12 +374,12 @@ def labels_by_pattern(panel: Panel) -> Floats:
 
 def _placed(blind: Panel, consensus: Any, name: str, levels: Floats) -> dict[str, Sequence[Any]]:
     """Return columns with one entry per pattern of the tally, None where no item shows it."""
-    labels: list[Any] = [None] * blind.votes.patterns
-    found: list[Any] = [None] * blind.votes.patterns
-    for i in np.flatnonzero((blind.codes >= 0).any(axis=1)).tolist():
-        place, label = int(blind.place[i]), int(consensus[i])
-        labels[place], found[place] = blind.classes[label], float(levels[i, label])
-    return {"consensus": labels, name: found}
+    voted = np.flatnonzero((blind.codes >= 0).any(axis=1))
+    chosen, place = np.asarray(consensus)[voted], blind.place[voted]
+    labels, found = np.full((2, blind.votes.patterns), None)
+    labels[place] = np.array([*blind.classes, None], dtype=object)[chosen]
+    found[place] = levels[voted, chosen].tolist()
+    return {"consensus": labels.tolist(), name: found.tolist()}
 
 
 def noise_floor(stated: Floats) -> float:

@@ -316,16 +316,17 @@ def _known(
     if not labels:
         return None, None, ()
     units = np.flatnonzero((task.strata.of >= 0) & np.isin(task.rows, list(labels)).all(axis=1))
-    together = task.rows.shape[1] > 1
-    held = f"{count(len(labels))} labels of column {data.roles.truth!r} count"
+    held = f"{count(len(labels))} labels of column {data.roles.truth!r}"
     doubt = _no_random_draw(task, units) if origin == "random" else None
     if origin == "random" and doubt is None:
-        whole = f"; of these {count(units.size)} items are labelled throughout"
-        return units, None, (f"{held} as the first draws{whole if together else ''}",)
+        return units, None, (f"{held}: {count(units.size)} items are the first draws",)
     notes = (doubt,) if doubt is not None else ()
-    if together or task.claim == "best-of":
-        then = "If they were drawn at random, begin with --label-draw random"
-        return None, None, (*notes, f"{held} when the session draws their item. {then}")
+    if task.rows.shape[1] > 1 or task.claim == "best-of":
+        note = (
+            f"{held} count when their item is drawn. If they were drawn at random, begin with"
+            " --label-draw random"
+        )
+        return None, None, (*notes, note)
     rest = task.strata.without(units)
     if not rest.n_items:
         raise InputError(

@@ -129,18 +129,16 @@ def look(source: Any, **options: Any) -> LookResult:
 def _open(tried: Sequence[_Tried]) -> tuple[str, ...]:
     """Return what is open: the first question, or why each verb that may fit does not answer."""
     found = tuple(dict.fromkeys(one.open for one in tried if one.open))
-    return found[:1] if any(one.verb for one in tried) else found[:2]
+    return found[: 1 if any(one.verb for one in tried) else 2]
 
 
 def _paths(source: Any) -> tuple[str, ...]:
-    if isinstance(source, str):
-        return (source,)
-    several = isinstance(source, Sequence) and all(isinstance(one, str) for one in source)
-    return tuple(source) if several else ()
+    held = (source,) if isinstance(source, str) or not isinstance(source, Sequence) else source
+    return tuple(held) if all(isinstance(one, str) for one in held) else ()
 
 
 def _profiles(source: Any) -> dict[str, Facts]:
-    """Look at the columns as they stand in the source; files that differ have none in common."""
+    """Look at the columns as they stand in the source."""
     try:
         with read(source, Door(pivots=False, repeats=True)) as data:
             return draw(data.table).facts
@@ -161,7 +159,7 @@ class _Tried:
 def _tried_all(
     source: Any, options: Mapping[str, Any], columns: frozenset[str]
 ) -> Iterator[_Tried]:
-    """Try every verb that reads a table; where it asks, its likelier answer is tried."""
+    """Try every verb that reads a table."""
     for capability in capabilities():
         # A verb that pays an API whenever it runs is not tried.
         if capability.input == "required" and capability.door.want:
@@ -215,7 +213,7 @@ def _beside(given: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _answer(capability: Capability[Any], data: Data) -> None:
-    """Ask a verb, of the first rows if there are many; raises what the command would."""
+    """Ask a verb, of the first rows if there are many."""
     question = capability.question()
     if isinstance(data.held, Table) and data.n_rows > _FIRST_ROWS:
         first = replace(data.held, relation=data.held.relation.limit(_FIRST_ROWS))

@@ -117,11 +117,10 @@ def _one(data: Data, question: ScoreQuestion) -> ScoreResult:
             judge_scale=question.judge_scale,
             turned=bool(question.lower_is_better),
             sliced=mix is not None,
+            by_row=certified,
         )
         # The draws of a session stay as they were drawn.
-        kept = (
-            np.ones(len(outputs.counts), bool) if data.session is not None else is_graded(outputs)
-        )
+        kept = np.ones(len(outputs.counts), bool) if data.session else is_graded(outputs)
         lost = ungraded(outputs, kept)
         outputs = outputs if kept.all() else outputs.part(kept)
     if mix is not None:
@@ -181,14 +180,8 @@ def _check(data: Data, question: ScoreQuestion) -> None:
     ):
         if wrong:
             raise InputError(text)
-    for one, said in (
-        (question.certified, "score --certified"),
-        (mix, "score --target-mix"),
-        (data.session is not None, "score from a session"),
-        (not isinstance(data.held, Table), "score from counts"),
-    ):
-        if one:
-            refuse_weight(roles, said)
+    if question.certified or mix or data.session is not None or not isinstance(data.held, Table):
+        refuse_weight(roles, "score, asked so,")
 
 
 def applies(roles: Roles) -> Mapping[str, Any] | None:
@@ -382,10 +375,11 @@ def _spoken(
         text, needed = grade_next(first, k, unit)
     said = sentences(rows, pairs, known.claims, units, following=text)
     if order is not None:
-        from tallystick.verbs.score.sessions import needed_draws, with_session
+        from tallystick.sampling.duels import needed_draws
+        from tallystick.verbs.score.sessions import with_session
 
         said = with_session(said, order, rows, pairs, units, scored.question.alpha)
-        needed = needed_draws(order)
+        needed = needed_draws(order.missing, order.left)
     return said, None if settled else needed, settled
 
 

@@ -116,7 +116,7 @@ def grade_judges(outputs: GradePanel, question: ScoreQuestion) -> tuple[JudgeRow
     overall = counts.summed().rates(outputs.judges, alpha, population, unknown)
     per_system: list[dict[str, dict[str, Rate]]] = [{} for _ in outputs.judges]
     for s, name in enumerate(outputs.systems if len(outputs.systems) > 1 else ()):
-        part = counts.of_system(s)
+        part = _Counts(counts.sizes[s], counts.labelled[s], counts.good[s])
         enough = np.flatnonzero(part.enough())
         if unknown is None and enough.size:
             found = part.rates(outputs.judges, alpha, population, None)
@@ -170,10 +170,6 @@ class _Counts:
         """Return the counts over all systems."""
         return _Counts(*(part.sum(axis=0) for part in (self.sizes, self.labelled, self.good)))
 
-    def of_system(self, s: int) -> _Counts:
-        """Return the counts of one system."""
-        return _Counts(self.sizes[s], self.labelled[s], self.good[s])
-
     def enough(self) -> NDArray[np.bool_]:
         """Return which judges have ten human grades of each class."""
         good, bad = self.good.sum(axis=1), (self.labelled - self.good).sum(axis=1)
@@ -193,16 +189,13 @@ class _Counts:
         good = recalls(self.sizes, self.labelled, self.good, alpha=alpha, population=population)
         back = (part[:, ::-1] for part in (self.sizes, self.labelled, self.labelled - self.good))
         bad = recalls(*back, alpha=alpha, population=population)
+        every = zip(good, bad, judges, strict=True)
+        return [(_rate(one, judge), _rate(other, judge)) for one, other, judge in every]
 
-        def rate(found: RatioEstimate, judge: str) -> Rate:
-            if isinstance(found.estimate, Unknown):
-                return _nothing(judge)
-            return Rate(found.estimate, found.interval)
 
-        return [
-            (rate(one, judge), rate(other, judge))
-            for one, other, judge in zip(good, bad, judges, strict=True)
-        ]
+def _rate(found: RatioEstimate, judge: str) -> Rate:
+    known = not isinstance(found.estimate, Unknown)
+    return Rate(found.estimate, found.interval) if known else _nothing(judge)
 
 
 def _nothing(judge: str) -> Rate:
@@ -323,7 +316,7 @@ def item_columns(result: Result, data: Data) -> dict[str, Any]:
             "items are written for grades by one criterion: filter the table, or use --json"
         )
     outputs = read_outputs(
-        data, scale=result.scale, judge_scale=result.judge_scale, turned=result.turned
+        data, result.scale, result.judge_scale, turned=result.turned, by_row=True
     )
     kept = [name for name in data.table.columns if name not in ("consensus", "label_next")]
     columns: dict[str, Any] = {**data.cells(*kept)}

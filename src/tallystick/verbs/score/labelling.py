@@ -22,7 +22,7 @@ from tallystick.sampling.votes import AnyInts, Floats, Ints, patterns_of
 from tallystick.stats.few_labels import fit
 from tallystick.table import NUMBER, PASS_FAIL, Data, Label, as_pass_fail, is_no_answer
 from tallystick.table.grades import Scale, word_worth
-from tallystick.table.panel_grades import GradePanel, item_groups, read_patterns
+from tallystick.table.panel_grades import NO_ITEM, GradePanel, item_groups, read_patterns
 from tallystick.table.session import Session
 from tallystick.table.words import as_word
 from tallystick.verbs.score.question import ScoreQuestion
@@ -100,6 +100,7 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
         )
     believed = _believed(outputs, graded=not outputs.votes)
     made = believed.strata(outputs, strata)
+    item = item_groups(data) if data.roles.item else None
     low, high = question.scale or (0.0, 1.0)
     return LabelTask(
         claim="share",
@@ -110,9 +111,9 @@ def labelling(data: Data, question: ScoreQuestion, strata: Ints | None = None) -
         measures=_means(outputs, made, _worth(code) if classes else _grade),
         columns=_columns(data),
         rule=None if classes else share_spread,
-        shared=_shared(data, outputs, made, pass_fail=bool(classes)),
+        shared=_shared(outputs, item, made, pass_fail=bool(classes)),
         believed=None if classes else (outputs.mean_grade, place, _own_errors(outputs)),
-        together=_together(data, outputs),
+        together=None if item is None else _together(outputs, item),
         notes=settled if classes else (*settled, _UNITS.format(low, high)),
         ask=_GOOD if classes else f"Which grade from {low:g} to {high:g} does this output deserve?",
     )
@@ -187,7 +188,7 @@ def _difference(
     names = outputs.systems
     if len(names) != 2 or data.roles.item is None:
         raise InputError(_NOT_ON_ITEMS.format("difference", "two", len(names)))
-    rows = _rows(data, outputs)
+    rows = _rows(outputs, item_groups(data))
     chance = outputs.mean_grade
     judges = len(outputs.judges)
     hits = np.round(np.where(np.isnan(chance), 0.5, chance) * judges).astype(np.int64)
@@ -229,7 +230,7 @@ def _best(
     names = outputs.systems
     if len(names) < 2 or data.roles.item is None:
         raise InputError(_NOT_ON_ITEMS.format("best", "several", len(names)))
-    rows = _rows(data, outputs)
+    rows = _rows(outputs, item_groups(data))
     believed = _believed(outputs, graded=not outputs.votes)
     own = believed.strata(outputs)
     # Items are drawn uniformly, so one stratum holds them all; outputs have strata of their own.
@@ -261,13 +262,13 @@ def rows_by_item(outputs: GradePanel) -> Ints:
     [[0, 2]]
     """
     if outputs.item is None:
-        raise InputError("no column names the items (--item)")
+        raise InputError(NO_ITEM)
     return _grid(outputs.item, outputs.system, len(outputs.systems)).astype(np.int64)
 
 
-def _rows(data: Data, outputs: GradePanel) -> AnyInts:
+def _rows(outputs: GradePanel, item: AnyInts) -> AnyInts:
     system = outputs.system.astype(np.int16)[outputs.place]
-    return _grid(item_groups(data), system, len(outputs.systems))
+    return _grid(item, system, len(outputs.systems))
 
 
 def _grid(item: AnyInts, system: AnyInts, k: int) -> AnyInts:
@@ -388,21 +389,22 @@ def _means(outputs: GradePanel, strata: LabelStrata, value: Value) -> tuple[Meas
     return tuple(found)
 
 
-def _together(data: Data, outputs: GradePanel) -> AnyInts | None:
+def _together(outputs: GradePanel, item: AnyInts) -> AnyInts | None:
     """Return items x systems of rows, if every item has one output of every system."""
-    if data.roles.item is None or len(outputs.systems) < 2:
+    if len(outputs.systems) < 2:
         return None
     try:
-        grid = _rows(data, outputs)
+        grid = _rows(outputs, item)
     except InputError:
         return None
     return grid if grid.size == outputs.place.size else None
 
 
-def _shared(data: Data, outputs: GradePanel, strata: LabelStrata, *, pass_fail: bool) -> Estimator:
+def _shared(
+    outputs: GradePanel, item: AnyInts | None, strata: LabelStrata, *, pass_fail: bool
+) -> Estimator:
     """Return the estimator of ``score`` itself: one fit for all systems that have labels."""
-    place, item = outputs.place, item_groups(data) if data.roles.item else None
-    left: list[Floats] = []
+    place, left = outputs.place, list[Floats]()
 
     def estimate(units: Ints, values: Floats, alpha: float) -> list[tuple[float, Interval] | None]:
         if not left:

@@ -105,7 +105,7 @@ class Scored:
         """How many items have a human grade; 0 where items are not known."""
         known, item = self.outputs.known, self.outputs.item
         if item is None or self.outputs.preferences:
-            return 0
+            return self.outputs.n_labels if self.outputs.own_items else 0
         _, first = np.unique(item[known], return_index=True)
         return round(float(self.outputs.counts[known][first].sum()))
 
@@ -115,7 +115,7 @@ class Scored:
         outputs = self.outputs
         if self.draws is not None or outputs.turned or outputs.preferences:
             return None
-        if not self.labelled or not outputs.pass_fail or outputs.item is None:
+        if not self.labelled or not outputs.pass_fail or not outputs.has_items:
             return "mean"
         return "difference" if len(outputs.systems) == 2 else "best"
 

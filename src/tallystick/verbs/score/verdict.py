@@ -130,14 +130,20 @@ def without_labels(rows: Sequence[SystemRow], units: Units, *, following: str) -
     word = "ranking" if len(judged) > 1 else "score"
     return Sentences(
         answer=f"The judges {'pass' if votes else 'give'} {names_of(parts, most=6)}.",
-        contrast=f"That is not a {word}: no human grade says how far the judges are off.",
+        contrast=_no_proof(word, "grade"),
         next=following,
     )
+
+
+def _no_proof(word: str, label: str) -> str:
+    return f"That is not a {word}: no human {label} says how far the judges are off."
 
 
 # What an answer of ``score`` rests on: assumptions, one line on the numbers, and warnings.
 
 
+UNEQUAL = 4
+"""How many times as much one graded output may count as another: coverage was measured up to it."""
 ASSUMED_DRAW = "the graded outputs are like a random draw"
 
 
@@ -228,6 +234,12 @@ def warnings_of(
             "Nobody has said how the graded outputs were chosen. If they were complaints or hard"
             " cases, these scores are wrong, and no interval shows it."
         )
+    if (apart := _unequal(outputs)) > UNEQUAL:
+        found.append(
+            f"Not reliable here: one graded output counts {apart:.0f} times as much as another."
+            f" Intervals were measured up to {UNEQUAL} times. At 16 times, 95% intervals of grades"
+            " held the truth as rarely as 88%."
+        )
     missing = [row.name for row in rows if row.n_labels == 0]
     if missing and outputs.n_labels:
         have = names_of([row.name for row in rows if row.n_labels])
@@ -250,6 +262,17 @@ def warnings_of(
     first = {one.judge: one for one in reversed(partial)}
     found += [_partial(one) for one in partial if first[one.judge] is one][:MOST_NAMED]
     return tuple(found)
+
+
+def _unequal(outputs: GradePanel) -> float:
+    """Return how many times as much one graded output counts as another."""
+    heavy = np.ones(outputs.truth.size)
+    if outputs.weight is not None and outputs.slice is None:  # a target mix weighs slices
+        heavy = outputs.weight
+    if outputs.probability is not None:
+        heavy = heavy / outputs.probability
+    some = heavy[outputs.known & (heavy > 0)]
+    return float(some.max() / some.min()) if some.size else 1.0
 
 
 def _partial(one: Partial) -> str:
@@ -350,7 +373,7 @@ def without_preferences(rows: Sequence[SystemRow], unit: str) -> tuple[Sentences
     what = f"{min(FIRST_PREFERENCES, max(row.n_outputs for row in rows))} random {unit}s per pair"
     said = Sentences(
         answer=f"The judges prefer {names_of(parts)} of the {unit}s (a tie counts half).",
-        contrast="That is not a win rate: no human preference says how far the judges are off.",
+        contrast=_no_proof("win rate", "preference"),
         next=f"Next: let people compare {what}.",
     )
     return said, Needed(grades, f"human grades, on {what}")
