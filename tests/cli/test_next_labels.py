@@ -59,7 +59,7 @@ def test_the_grades_that_are_there_count_in_the_session_that_score_begins():
     done = CliRunner().invoke(app, [*words[1:], "--json"])
     body = json.loads(done.stdout)
     assert body["read"] > 0
-    assert "count as the first draws" in body["notes"][0]
+    assert "are the first draws" in body["notes"][0]
 
     # And back: score reads the session, and says how to go on with it.
     path = words[words.index("--session") + 1]

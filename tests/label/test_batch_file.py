@@ -78,7 +78,7 @@ def test_an_old_batch_corrects_nothing(start, tmp_path):
         rows = _rows(path)
         rows[0]["answer"] = "fail"
         _write(path, rows)
-        with pytest.raises(InputError, match=r"reader 1 said 'pass' before: correct it"):
+        with pytest.raises(InputError, match=r"reader 1 said 'pass' before: only the list"):
             read_answers_of(path, work, reader="1")
 
 

@@ -95,7 +95,7 @@ def test_items_that_were_graded_at_random_are_the_first_draws_of_a_contest(tmp_p
     with _begun(tmp_path / "s.label", table, goal, "random") as work:
         assert work.standing().read.n == 30
         notes = work.result().notes
-        assert "count as the first draws; of these 30 items are labelled throughout" in notes[0]
+        assert ": 30 items are the first draws" in notes[0]
         drawn = {ask.row for ask in work.session.asks}
         assert not {ask.row for ask in work.next(20)} & drawn
         for ask in work.session.open_asks("1"):
@@ -130,7 +130,7 @@ def test_labels_that_cannot_be_a_random_draw_are_not_taken_for_one(tmp_path):
     with _begun(tmp_path / "s.label", table, "mean", "random") as work:
         assert work.session.head.origin == "unknown"
         assert len(work.session.apart) == 61
-        assert "were not drawn at random: the consensus says" in (work.result().notes[0])
+        assert "on rows where the consensus says 0" in (work.result().notes[0])
 
 
 def test_labels_apart_count_for_which_of_two_models_is_better(tmp_path):

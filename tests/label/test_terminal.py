@@ -65,7 +65,7 @@ def test_it_stops_when_nothing_more_is_needed(start, truth):
         out = io.StringIO()
         label_in_terminal(work, reader="1", lines=lambda: words.append(1) or "pass", out=out)
         assert work.standing().stop == "precision"
-    assert "Nothing more is needed." in out.getvalue()
+    assert "Nothing is left to label." in out.getvalue()
 
 
 def test_earlier_answers_are_listed_and_corrected(start):

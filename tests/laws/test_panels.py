@@ -77,11 +77,17 @@ def test_frames_files_and_relations_give_the_panel_of_the_columns(tmp_path: Path
             assert seen(source) == want, name
 
 
-def test_a_frame_of_another_engine_gives_the_panel_of_its_rows() -> None:
+@pytest.mark.filterwarnings("ignore")
+def test_frames_of_other_engines_give_the_panel_of_their_rows(spark: Any) -> None:
     pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     own = table(3, (0, 1))
     text = {name: [None if x is None else str(x) for x in cells] for name, cells in own.items()}
-    assert seen(dd.from_pandas(pd.DataFrame(text), npartitions=3)) == seen(text)
+    schema = ", ".join(f"{name} string" for name in text)
+    held = spark.createDataFrame(list(zip(*text.values(), strict=True)), schema)
+    want = seen(text)
+    assert seen(held) == want
+    assert seen(Tally.of(held, columns=(*JUDGES, "gold"))) == want  # counted there
+    assert seen(dd.from_pandas(pd.DataFrame(text), npartitions=3)) == want
 
 
 def test_counts_shards_files_and_streams_give_the_panel_of_the_rows(tmp_path: Path) -> None:

@@ -30,3 +30,16 @@ def test_without_items_systems_are_compared_as_if_on_different_ones():
     assert blind.pair("b", "a").common_labels == 0
     assert blind.pair("b", "a").interval.width > known.pair("b", "a").interval.width * 0.9
     assert any("items are not known" in text for text in blind.assumptions)
+
+
+@pytest.mark.parametrize("name", ["id", "uid", "conversation_id"])
+def test_a_number_of_each_row_is_no_item_whatever_it_is_called(name):
+    table = drawn(items=200, graded=60)
+    table.pop("item")
+    table[name] = [f"r{row}" for row in range(len(table["system"]))]
+    roles = {role: value for role, value in ROLES.items() if role != "item"}
+    result = evaluate(table, **roles)
+    assert "decide nothing" not in result.verdict
+    assert any("items are not known" in text for text in result.assumptions)
+    # Who names it says that the systems were run on different items.
+    assert "systems on different items" in evaluate(table, item=name, **roles).verdict

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
+from tallystick.results import Needed, count
 from tallystick.sampling.bets import BetEvidence, evidence, rectified_steps
 from tallystick.sampling.contest import BestOf, best_of
 from tallystick.sampling.draws import GUESS_FLOOR, DrawJournal, LabelStrata, rank_slices
@@ -261,6 +262,24 @@ class SessionOrder:
     missing: int | None
     epsilon: float
     best: BestOf | None = None
+
+    def sure(self, alpha: float) -> str:
+        """Say how sure the winner is."""
+        return "certain, on these items" if self.certain else how_sure(alpha)
+
+
+def how_sure(alpha: float) -> str:
+    """Say what evidence is worth that holds at any stopping time."""
+    return f"{100 * (1 - alpha):g}%, whenever you stop"
+
+
+def needed_draws(missing: int | None, left: int, *, items: bool = True) -> Needed:
+    """Return how many more draws would settle what is open, of those that are left."""
+    if missing is not None and missing > left:
+        return Needed(None, f"items: only {count(left)} of these are left to label")
+    if items:
+        return Needed(missing, "items that label draws, with the outputs of every system")
+    return Needed(missing, "labels on items that label draws")
 
 
 def session_order(

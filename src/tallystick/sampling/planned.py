@@ -151,13 +151,17 @@ def shared_measures(
     for j, measure in enumerate(task.measures):
         low, high = fits[0][j], fits[-1][j]
         if low is None or high is None:
-            reason = Unknown(f"no item that counts for {measure.name} is labelled yet")
-            found.append((reason, reason))
+            found.append(_nothing(measure))
             continue
         own = own_units(task, measure, apart_of(known, measure, task))
         inner = Interval(low[1].low, high[1].high, level=1 - alpha, method=METHOD)
         found.append((own.shown((low[0] + high[0]) / 2), own.interval(inner)))
     return tuple(found)
+
+
+def _nothing(measure: Measure) -> Found:
+    reason = Unknown(f"no item that counts for {measure.name} is labelled yet")
+    return reason, reason
 
 
 def pooled_rows(
@@ -304,8 +308,7 @@ def planned_measure(
     drawn = measure.cells(task.strata, read.units)
     inside = drawn >= 0
     if not inside.any():
-        reason = Unknown(f"no item that counts for {measure.name} is labelled yet")
-        return reason, reason
+        return _nothing(measure)
     # Differences and grades take more than two values, so their own likelihood is narrower.
     gap = measure.bounds == GAP
     floor, span = (0.0, 1.0) if gap else (measure.bounds[0], float(np.ptp(measure.bounds)))

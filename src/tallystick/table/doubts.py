@@ -407,15 +407,6 @@ def find_doubt(
         Whether the verb reads which rows belong together.
     looked
         How many tables, such as slices, the caller asks about.
-
-    Examples
-    --------
-    >>> from tallystick.table import read
-    >>> gold = [1, None, None, None] * 25 + [None] * 100
-    >>> table = {"x": [0, 1] * 100, "y": [1, 1] * 100, "lang": ["en"] * 100 + ["de"] * 100}
-    >>> found = find_doubt(read({**table, "gold": gold}, judges=("x", "y"), truth="gold"))
-    >>> found.assumption
-    "'lang' makes no difference"
     """
     roles, looks = data.roles, list[LabelView]()
     drawn = data.session is not None or roles.probability is not None
@@ -593,11 +584,7 @@ def _row_looks(data: Data, speaks: str) -> list[LabelView]:
 
 
 def _labelled_rows(data: Data) -> tuple[LabelView, Ints, Ints] | None:
-    """Return the votes of all items, the row of each, and its label as a number.
-
-    Rows of one item (and system) are labelled together, and so are clusters that are labelled as a
-    whole: each counts once.
-    """
+    """Return the votes of all items, the row of each, and its label as a number."""
     roles, votes, table = data.roles, _voters(data), data.table
     truth = roles.truth
     if truth is None or truth not in table.columns:
@@ -761,8 +748,6 @@ def copied_from(agreements: Mapping[str, tuple[int, int]]) -> tuple[str, str] | 
 
     .. math:: (1 - e/2)^n .    \tag{CP1}
 
-    *agreements* are, for each column, the rows that have both and those on which they are equal.
-
     Examples
     --------
     >>> copied_from({"gpt": (61, 61), "claude": (61, 45)})
@@ -912,15 +897,6 @@ def belong_together(values: Floats, groups: Ints) -> float | None:
     Values are rows x voters. What voters have in common on a row, such as its difficulty, is taken
     off, so only differences count. With :math:`S_g` the sums of group g, :math:`\sum_g S_g^2` is
     held against its values when rows change places at random: it must exceed all of 999.
-
-    Examples
-    --------
-    >>> groups = np.repeat(np.arange(30), 10)
-    >>> ahead = np.random.default_rng(1).integers(0, 2, 30)[groups].astype(float)
-    >>> round(belong_together(np.stack([ahead, 1 - ahead], axis=1), groups))
-    10
-    >>> belong_together(np.random.default_rng(1).random((300, 2)), groups) is None
-    True
     """
     apart = values - values.mean(axis=1, keepdims=True)
     apart -= apart.mean(axis=0)

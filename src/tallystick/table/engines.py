@@ -1,6 +1,4 @@
-"""Where data lies decides how it is counted: in memory by the kernel, elsewhere by the engine that
-holds it.
-"""
+"""Data in memory is counted by the kernel, other data by the engine that holds it."""
 
 from __future__ import annotations
 

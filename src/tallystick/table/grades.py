@@ -184,22 +184,7 @@ _UNIT = (0.0, 1.0)
 def usual_scales(data: Data) -> tuple[Scale, Scale] | None:
     """Return the scales of the human grades and of the judges, where the grades show them.
 
-    The judges' grades run from 0 or 1 to a usual greatest grade, and every judge comes within one
-    grade of the top; or they are fractions between 0 and 1. Human grades are on the judges' scale
-    where they reach its upper half, and on their own where they use most of its grades.
-
-    Examples
-    --------
-    >>> from tallystick.table import read
-    >>> def seen(gpt, human):
-    ...     table = {"system": ["a", "b"] * 5, "gpt": gpt * 2, "human": human + [None] * 5}
-    ...     return usual_scales(read(table, judges=("gpt",), truth="human", system="system"))
-    >>> seen([1, 2, 3, 4, 5], [4.5, None, None, None, None])
-    ((1.0, 5.0), (1.0, 5.0))
-    >>> seen([1, 4, 6, 8, 10], [1, 2, 3, 4, 5])
-    ((1.0, 5.0), (1.0, 10.0))
-    >>> seen([2, 2, 3, 4, 5], [4, 5, 3, 2, 4]) is None  # perhaps from 1 to 5, perhaps from 0
-    True
+    Human grades are on the judges' scale where they reach its upper half, else on their own.
     """
     facts = data.facts
     judged = [facts[name] for name in data.roles.judges if not _are_votes(facts.get(name))]
@@ -271,21 +256,7 @@ themselves."""
 
 
 def less_is_better(data: Data) -> str | None:
-    """Return the word by which less is better; None where no name says so.
-
-    The name of the human grades decides. Where it is silent, all judges have to agree, or the one
-    criterion by which the whole table grades.
-
-    Examples
-    --------
-    >>> from tallystick.table import read
-    >>> table = {"system": ["a", "b"], "gpt": ["yes", "no"], "hallucinated": ["no", "yes"]}
-    >>> less_is_better(read(table, judges=("gpt",), truth="hallucinated", system="system"))
-    'hallucinated'
-    >>> table["hallucinated"] = ["fail", "pass"]  # a pass is a pass, whatever the column is called
-    >>> less_is_better(read(table, judges=("gpt",), truth="hallucinated", system="system")) is None
-    True
-    """
+    """Return the word by which less is better; None where no name says so."""
     words = [lower_word(name) for name in data.roles.judges]
     word = lower_word(data.roles.truth) or (words[0] if all(words) else None)
     word = word or lower_word(_only_criterion(data))
@@ -325,18 +296,7 @@ def turned_note(word: str | None) -> str:
 
 
 def word_worth(order: Sequence[Label]) -> Mapping[str, float]:
-    """Return what each word of *order* is worth: 0 and 1 for two, else 1, 2, 3, … of a scale.
-
-    Words for pass and fail have their own meaning, in any order, and numbers theirs; with one of
-    them in the list nothing is said here.
-
-    Examples
-    --------
-    >>> dict(word_worth(["unsafe", "Safe"])), dict(word_worth(["poor", "fair", "good"]))
-    ({'unsafe': 0.0, 'safe': 1.0}, {'poor': 1.0, 'fair': 2.0, 'good': 3.0})
-    >>> dict(word_worth(["pass", "fail"])), dict(word_worth(["1", "2"])), dict(word_worth(["bad"]))
-    ({}, {}, {})
-    """
+    """Return what each word of *order* is worth: 0 and 1 for two, else 1, 2, 3, … of a scale."""
     words = [as_word(label) for label in order]
     known = as_pass_fail(order) is not None or any(number_of(label) is not None for label in order)
     if len(words) < 2 or known or None in words or len(set(words)) < len(words):

@@ -1,8 +1,6 @@
 """Append-only files of checked lines: nothing that was answered or paid for is lost.
 
-Each line is one JSON object with a checksum of it and of the line before. A process that is killed
-while it writes leaves at most one unfinished line, which the next writer cuts off; a full disk
-leaves the file as it was. One process writes at a time; others may read.
+Each line is one JSON object with a checksum of it and of the line before. One process writes.
 """
 
 from __future__ import annotations

@@ -39,16 +39,15 @@ class Moments:
     a score is not used and is counted in ``dropped``: cross-products over changing sets of rows
     need not be those of any data at all. ``Moments()`` is the empty sum.
 
-    Whole scores (right or wrong, points) are added exactly while every sum of squares is below
-    :math:`2^{53}`. Otherwise sums of products are kept about the mean and merged as such (the
-    parallel axes identity, see `Moments.__add__`). ``exact`` says which of the two it is.
+    Whole scores are added exactly while every sum of squares is below :math:`2^{53}`. Otherwise
+    products are kept about the mean (see `Moments.__add__`).
 
     Parameters
     ----------
     names
         The scores.
-    groups, grouped
-        The groups of ``by`` in canonical order, and whether there are any.
+    groups
+        The groups of ``by`` in canonical order.
     exact
         Whether every sum is a whole number known exactly.
     group_counts, group_sums
@@ -75,7 +74,6 @@ class Moments:
 
     names: tuple[str, ...] = ()
     groups: tuple[Label, ...] = ()
-    grouped: bool = False
     exact: bool = True
     group_counts: Floats = field(default_factory=lambda: np.zeros(1))
     group_sums: Floats = field(default_factory=lambda: np.zeros((1, 0)))
@@ -154,11 +152,11 @@ class Moments:
         groups: tuple[Label, ...] | None = None
         codes = np.zeros(len(scores[0]), np.int64)
         if by is not None:
-            groups, codes = _groups(by, columns[by], missing)
-        lengths = dict(
-            zip([*names, *([by] if by else [])], map(len, [*scores, codes]), strict=False)
-        )
-        check_lengths(lengths)
+            written, codes = as_cells(by, columns[by], most=_MOST_GROUPS).coded(_MOST_GROUPS)
+            shown, codes = np.unique(codes, return_inverse=True)
+            labels = (written[code] for code in shown.tolist())
+            groups = tuple(None if is_missing(label, missing) else label for label in labels)
+        check_lengths(dict(zip([*names, str(by)], map(len, [*scores, codes]), strict=True)))
         for name, score in zip(names, scores, strict=True):
             if np.isinf(score).any():
                 raise InputError(
@@ -219,14 +217,18 @@ class Moments:
         if set(self.names) != set(other.names):
             return False
         other = other._reordered(self.names)
+        arrays = ("group_counts", "group_sums", "crossed")
         return (
             [*map(identity, self.groups)] == [*map(identity, other.groups)]
-            and (self.grouped, self.weighted, self.exact, self.dropped)
-            == (other.grouped, other.weighted, other.exact, other.dropped)
-            and np.array_equal(self.group_counts, other.group_counts)
-            and np.array_equal(self.group_sums, other.group_sums)
-            and np.array_equal(self.crossed, other.crossed)
+            and (self.grouped, self.exact, self.dropped, self.weighted)
+            == (other.grouped, other.exact, other.dropped, other.weighted)
+            and all(np.array_equal(getattr(self, x), getattr(other, x)) for x in arrays)
         )
+
+    @property
+    def grouped(self) -> bool:
+        """Whether there are groups."""
+        return len(self.group_counts) == len(self.groups)
 
     @property
     def n(self) -> int | float:
@@ -287,10 +289,7 @@ class Moments:
         return replace(self, groups=groups, group_counts=counts, group_sums=sums)
 
     def save(self, path: str | Path) -> None:
-        """Write the moments to *path* (Arrow IPC with a format version), whole or not at all.
-
-        One row per group, the cross-products in the head, written so that every bit comes back.
-        """
+        """Write the moments to *path* (Arrow IPC with a format version), whole or not at all."""
         import pyarrow as pa
 
         from tallystick.table.tally_files import write_table
@@ -313,25 +312,24 @@ class Moments:
 
         table, head = read_table(Path(path), "moments")
         try:
-            names = tuple(str(name) for name in head["names"])
-            crossed = np.array([float.fromhex(value) for value in head["products"]])
+            k = len(head["names"])
+            sums = [as_numpy(table[name]) for name in ("count", *(f"c{j}" for j in range(k)))]
+            if any(one.dtype.kind != "f" for one in sums):
+                raise InputError("a sum is no number")
             made = cls(
-                names=names,
-                groups=tuple(label_in(group) for group in head["groups"]),
-                grouped=bool(head["grouped"]),
-                weighted=bool(head["weighted"]),
+                names=tuple(map(str, head["names"])),
+                groups=tuple(map(label_in, head["groups"])),
                 exact=bool(head["exact"]),
                 dropped=int(head["dropped"]),
-                group_counts=as_numpy(table["count"]),
-                group_sums=np.stack([as_numpy(table[f"c{j}"]) for j in range(len(names))], axis=1),
-                crossed=crossed.reshape(len(names), len(names)),
+                weighted=bool(head["weighted"]),
+                group_counts=sums[0],
+                group_sums=np.stack(sums[1:], axis=1),
+                crossed=np.array([float.fromhex(x) for x in head["products"]]).reshape(k, k),
             )
-            if made.group_counts.dtype.kind + made.group_sums.dtype.kind != "ff":
-                raise InputError("a sum is no number")
-            if len(made.group_counts) != (len(made.groups) if made.grouped else 1):
+            if len(made.group_counts) != (len(made.groups) if head["grouped"] else 1):
                 raise InputError("the groups and their counts differ in number")
             # Files of earlier versions hold whole floats, and integers before all fractions.
-            return made._regrouped(in_order(made.groups)) if made.grouped else made
+            return made._regrouped(in_order(made.groups)) if head["grouped"] else made
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError(
                 f"{path} holds damaged moments ({error}): add the data up again"
@@ -371,7 +369,6 @@ def _added(
     made = Moments(
         names=names,
         groups=() if groups is None else groups,
-        grouped=groups is not None,
         exact=exact,
         group_counts=np.bincount(where, w, minlength=size).astype(np.float64),
         group_sums=np.stack(sums, axis=1),
@@ -379,14 +376,3 @@ def _added(
         dropped=int(rows.sum() - w.sum()),
     )
     return made if groups is None else made._regrouped(in_order(groups))
-
-
-def _groups(
-    name: str, column: Any, missing: frozenset[str]
-) -> tuple[tuple[Label, ...], NDArray[np.int64]]:
-    """Return the groups that a column names, and the group of each row."""
-    written, codes = as_cells(name, column, most=_MOST_GROUPS).coded(_MOST_GROUPS)
-    shown, codes = np.unique(codes, return_inverse=True)
-    labels = [written[code] for code in shown.tolist()]
-    groups = tuple(None if is_missing(label, missing) else label for label in labels)
-    return groups, codes.astype(np.int64)

@@ -225,10 +225,7 @@ def _cell(table: Table, name: str, missing: Sequence[str]) -> str | None:
 
 
 def _in_groups(table: Table, names: Sequence[str], missing: Sequence[str]) -> dict[str, str]:
-    """Return why columns of numbers in groups of thousands cannot be used as they are.
-
-    A table is written in one way: what one column shows holds for all that can be read so.
-    """
+    """Return why columns of numbers in groups of thousands cannot be used as they are."""
     found: dict[str, str] = {}
     is_shown = False
     for name in names:

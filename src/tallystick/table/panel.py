@@ -188,9 +188,7 @@ class Panel:
 
     @cached_property
     def answered(self) -> Panel:
-        """The same votes with those that are never true left out, for methods without a place for
-        them.
-        """
+        """The same votes with those that are never true left out."""
         if not self.extras:
             return self
         codes = np.where(self.codes < self.n_classes, self.codes, -1)
@@ -218,9 +216,6 @@ class Panel:
     def weighed(self, rows: NDArray[np.integer], weights: Floats) -> Panel:
         """Return the panel with the weight of each row of the table, given the entry of each.
 
-        Rows of one entry that weigh alike stay one entry: with a weight of its own, every row is
-        one.
-
         >>> panel = Panel.of(Tally.of({"a": [0, 1, 1]})).weighed(np.array([0, 1, 1]), np.ones(3))
         >>> panel.counts.tolist(), panel.weight
         ([1.0, 2.0], None)
@@ -241,7 +236,7 @@ class Panel:
         )
 
     def only(self, names: Sequence[str]) -> Panel:
-        """Return the panel of these voters; entries stay apart even where they have become alike.
+        """Return the panel of these voters; entries stay apart.
 
         >>> panel = Panel.of(Tally.of({"a": [0, 1, 1], "b": [0, 1, 0]}))
         >>> panel.only(["b"]).codes[:, 0].tolist()

@@ -1,8 +1,4 @@
-"""Outputs of systems as grades: the panel of a table that judges and people grade.
-
-Like a `Panel` it is made of counted entries: an entry is one row of a table, or a pattern with the
-number of outputs that show it. It is read from rows, from counts, and from preferences.
-"""
+"""Outputs of systems as grades: the panel of a table that judges and people grade."""
 
 from __future__ import annotations
 
@@ -65,15 +61,6 @@ class GradePanel:
         Whether less was better, so that all grades were turned round.
     preferences
         The two systems of each "system", whose score is the win rate of the first.
-
-    Examples
-    --------
-    >>> none = np.nan
-    >>> panel = GradePanel(systems=("a", "b"), judges=("x",), system=np.array([0, 0, 1]),
-    ...     grades=np.array([[1.0], [0.0], [none]]), truth=np.array([1.0, none, none]),
-    ...     counts=np.array([2.0, 2.0, 1.0]), pass_fail=True, votes=True)
-    >>> panel.n, panel.n_labels, panel.mean(panel.grades[:, 0]).tolist()
-    (5, 2, [0.5, nan])
     """
 
     systems: tuple[str, ...]
@@ -259,18 +246,7 @@ def read_outputs(
 def read_patterns(
     data: Data, *, scale: Scale | None, judge_scale: Scale | None = None
 ) -> GradePanel:
-    """Return the outputs of a table of any length, each distinct one once.
-
-    Ten million rows of three grades show a few hundred patterns: four bytes per row say which.
-
-    Examples
-    --------
-    >>> from tallystick.table import read
-    >>> data = read({"system": ["a", "b", "a"], "gpt": [1, 0, 1]}, judges=("gpt",), system="system")
-    >>> found = read_patterns(data, scale=None)
-    >>> found.counts.tolist(), found.place.tolist()
-    ([2.0, 1.0], [0, 1, 0])
-    """
+    """Return the outputs of a table of any length, each distinct one once."""
     columns = data.roles.columns("system", "judges", "truth")
     return _graded(data, data.patterns(*columns), columns, scale, judge_scale)
 
@@ -358,6 +334,11 @@ def _by_row(data: Data, patterns: GradePanel) -> GradePanel:
     item = data.words(roles.item).codes[:, 0] if data.rules.coerce else None
     if item is None:
         item = data.groups(roles.item, data.rules.missing)
+    # Numbers of rows join nothing, whatever their column is called; a named item is taken at its
+    # word.
+    told = "item" not in data.how or data.session is not None or len(found.systems) < 2
+    if not told and len(np.unique(item)) == len(item):
+        return found
     return replace(found, item=item.astype(np.int64), unit=_unit(roles.item), no_items="")
 
 

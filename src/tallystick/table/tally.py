@@ -87,8 +87,7 @@ class Sources:
     def clash(self, other: Sources, *, chance: float = 0.0) -> str | None:
         """Say what both have counted, after the words "they both count"; None for nothing.
 
-        *chance* is how often two rows of theirs have the same votes: of ids that start again in
-        each file, that share of the rows is the same although none was counted twice.
+        *chance* is how often two rows of theirs have the same votes, if ids start again.
         """
         shared = sorted(self.names[key] for key in self.names.keys() & other.names.keys())
         if shared:
@@ -111,9 +110,7 @@ class Sources:
     def joined(
         self, other: Sources, *, allow_overlap: bool = False, chance: float = 0.0
     ) -> Sources:
-        """Return the sources of both; what both have counted raises `MergeError`, unless that is
-        allowed.
-        """
+        """Return the sources of both; refuse what both have counted, unless that is allowed."""
         # Most tallies are made in memory and have no sources: nothing to copy.
         if not (self.names and other.names):
             return self if self.names else other
@@ -631,10 +628,7 @@ def _row_sample(table: Table, recipe: Recipe) -> Mapping[str, frozenset[int]]:
 
 
 def label_column(labels: Sequence[Label]) -> pa.Array:
-    """Return the labels as one Arrow array.
-
-    Integers beside fractions are written as floats, labels of several other types as text.
-    """
+    """Return the labels as one Arrow array."""
     import pyarrow as pa
 
     kinds = {type(label) for label in labels if label is not None}

@@ -284,9 +284,8 @@ def _text(labels: Sequence[tuple[str, Label]]) -> str:
 def attach(result: Result, data: Any) -> Any:
     """Return *data* with the columns that *result* has learnt of each row's pattern.
 
-    A mapping gives a dictionary of arrays; an Arrow, pandas or Polars frame gives a frame of its
-    kind. What is not in memory (a path, a DuckDB relation, a lazy, Dask or Spark frame) is read
-    whole and gives an Arrow table. A row whose pattern was never counted gets null.
+    A mapping gives a dictionary of arrays, a frame in memory one of its kind, anything else an
+    Arrow table. A row whose pattern was never counted gets null.
 
     Examples
     --------

@@ -15,42 +15,17 @@ import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
 from types import MappingProxyType
 
 from tallystick.table.cells import NUMBER, Label, spelling
 
 NO_ANSWER = frozenset(
     {
-        "",
-        "#n/a",
-        "-",
-        "--",
-        "<na>",
-        "?",
-        "abstain",
-        "abstained",
-        "abstention",
-        "missing",
-        "n/a",
-        "na",
-        "nan",
-        "nil",
-        "no answer",
-        "no label",
-        "no response",
-        "no vote",
-        "none",
-        "not answered",
-        "not available",
-        "not labeled",
-        "not labelled",
-        "null",
-        "skip",
-        "skipped",
-        "unanswered",
-        "unlabeled",
-        "unlabelled",
+        *("", "#n/a", "-", "--", "<na>", "?", "n/a", "na", "nan", "nil", "none", "null", "missing"),
+        *("abstain", "abstained", "abstention", "skip", "skipped", "unanswered", "not answered"),
+        *("no answer", "no label", "no response", "no vote", "not available"),
+        *("not labeled", "not labelled", "unlabeled", "unlabelled"),
     }
 )
 """Words that are written where there is no answer."""
@@ -62,14 +37,7 @@ TIES = frozenset({"a=b", "both", "draw", "equal", "neither", "same", "tie"})
 """Words for "neither side is better": true labels in pairwise data, never true elsewhere."""
 
 NEVER_TRUE = TIES | {
-    "(unread)",
-    "error",
-    "invalid",
-    "refusal",
-    "refused",
-    "timeout",
-    "unknown",
-    "unparsed",
+    *("(unread)", "error", "invalid", "refusal", "refused", "timeout", "unknown", "unparsed"),
     "unsure",
 }
 """Votes that cannot be the true label of an item, unless the truth uses them."""
@@ -290,6 +258,7 @@ _BY_DAY = tuple(f"%d{sign}%m{sign}{year}" for sign in "/.-" for year in ("%Y", "
 _BY_MONTH = tuple(f"%m{sign}%d{sign}{year}" for sign in "/-" for year in ("%Y", "%y"))
 _NAME_OF_DAY = re.compile(r"^[A-Za-z]+,\s*(?=\d)")
 _ZONE = re.compile(r"\s*(?:UTC|GMT|Z)$")
+_LETTERS = re.compile(r"[^\W\d_]{2,}")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -375,12 +344,22 @@ def _date(cell: str, formats: Sequence[str]) -> float | None:
     plain = _ZONE.sub("", _NAME_OF_DAY.sub("", cell)).replace(".m.", "m").replace(",", " ")
     words = re.sub(r"(?<=\d)T(?=\d)|\s+", " ", plain).replace("Sept ", "Sep ").strip()
     words = re.sub(r"(?<=[a-z])\. ", " ", words)  # Nov. 20
+    # Each format compiles a pattern, so what has words that no date has is told at once.
+    if not {word.lower() for word in _LETTERS.findall(words)} <= _words_of_dates():
+        return None
     for form in (date + clock for date in formats for clock in _CLOCKS):
         try:
             return datetime.strptime(words, form).replace(tzinfo=UTC).timestamp()
         except ValueError:
             continue
     return None
+
+
+@lru_cache(maxsize=1)
+def _words_of_dates() -> frozenset[str]:
+    import calendar
+
+    return frozenset(map(str.lower, (*calendar.month_name, *calendar.month_abbr, "am", "pm")))
 
 
 def _clock(cell: str) -> float | None:

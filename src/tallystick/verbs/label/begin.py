@@ -137,7 +137,7 @@ def begin(
     )
     file = SessionFile(path, head.to_event())
     try:
-        fixed: dict[str, Any] = {"strata": packed(task.strata.of)}
+        fixed: dict[str, Any] = {"strata": packed(task.strata.of), "stamp": _stamp(head.source)}
         if strata is not None:
             fixed["apart"] = [[row, label] for row, label in known.items()]
         file.append([fixed])
@@ -223,7 +223,9 @@ def reopen(path: str | Path, source: Any = None, *, write: bool = True) -> Work:
         data = _read(paths, asked, given_to(head, "reading"))
         strata = session.strata()
         notes: tuple[str, ...] = ()
-        added = added_rows(data.table, session)
+        stamp = _stamp(_paths(paths))
+        same = stamp is not None and stamp == session.packed.get("stamp")
+        added = 0 if same else added_rows(data.table, session)
         if added:
             strata = np.concatenate((strata, np.full(added, -1, strata.dtype)))
             notes = (f"rows added since this session began: {count(added)}, no part of it",)
@@ -258,6 +260,29 @@ def _paths(source: Any) -> tuple[str, ...]:
         return (str(source),)
     several = isinstance(source, Sequence) and all(isinstance(one, str | Path) for one in source)
     return tuple(map(str, source)) if several else ()
+
+
+_BLOCK, _BLOCKS = 1 << 16, 64
+"""Bytes of a file that are hashed at once, and at how many places: all of a file up to 4 MB."""
+
+
+def _stamp(paths: Sequence[str]) -> str | None:
+    """Return what tells whether files were written again: size, time, and a hash of blocks.
+
+    Reading every vote of a large table again takes longer than drawing a batch from it. None where
+    a name is no single file.
+    """
+    digest = hashlib.sha256()
+    for path in map(Path, paths):
+        if not path.is_file():
+            return None
+        held = path.stat()
+        digest.update(f"{held.st_size} {held.st_mtime_ns}".encode())
+        with path.open("rb") as stream:
+            for k in range(_BLOCKS):
+                stream.seek(max(0, held.st_size - _BLOCK) * k // (_BLOCKS - 1))
+                digest.update(stream.read(_BLOCK))
+    return digest.hexdigest()[:32] if paths else None
 
 
 def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -316,16 +341,17 @@ def _known(
     if not labels:
         return None, None, ()
     units = np.flatnonzero((task.strata.of >= 0) & np.isin(task.rows, list(labels)).all(axis=1))
-    together = task.rows.shape[1] > 1
-    held = f"{count(len(labels))} labels of column {data.roles.truth!r} count"
+    held = f"{count(len(labels))} labels of column {data.roles.truth!r}"
     doubt = _no_random_draw(task, units) if origin == "random" else None
     if origin == "random" and doubt is None:
-        whole = f"; of these {count(units.size)} items are labelled throughout"
-        return units, None, (f"{held} as the first draws{whole if together else ''}",)
+        return units, None, (f"{held}: {count(units.size)} items are the first draws",)
     notes = (doubt,) if doubt is not None else ()
-    if together or task.claim == "best-of":
-        then = "If they were drawn at random, begin with --label-draw random"
-        return None, None, (*notes, f"{held} when the session draws their item. {then}")
+    if task.rows.shape[1] > 1 or task.claim == "best-of":
+        note = (
+            f"{held} count when their item is drawn. If they were drawn at random, begin with"
+            " --label-draw random"
+        )
+        return None, None, (*notes, note)
     rest = task.strata.without(units)
     if not rest.n_items:
         raise InputError(

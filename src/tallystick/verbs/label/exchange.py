@@ -129,8 +129,10 @@ def _events(rows: Sequence[Row], work: Work, reader: str, *, corrects: bool) -> 
                 continue
             if before is not None and (in_file is not None or not corrects):
                 who = "the table" if in_file is not None else f"reader {reader}"
-                way = "" if in_file else ": correct it in the list that --out FILE writes"
-                raise InputError(f"answers {text!r}, but {who} said {_word(before)!r} before{way}")
+                raise InputError(
+                    f"answers {text!r}, but {who} said {_word(before)!r} before: only the list that"
+                    " --out FILE writes takes corrections"
+                )
             events.append(work.event(ask, label, reader=reader, note=note))
         except InputError as error:
             raise InputError(f"{place}: {error}. Nothing was added") from error

@@ -21,7 +21,7 @@ from tallystick.results import (
     percent_interval,
 )
 from tallystick.results.numbers import number, plural, points, points_interval
-from tallystick.sampling.duels import NEITHER
+from tallystick.sampling.duels import NEITHER, how_sure, needed_draws
 from tallystick.sampling.stopping import next_batch, reader_error, too_noisy
 from tallystick.sampling.tasks import LabelTask
 from tallystick.table import reading_of
@@ -228,8 +228,7 @@ _SETTLED = ("precision", "verdict", "certain")
 
 def verdict_of(where: Standing, task: LabelTask, *, alpha: float) -> str:
     """Say the answer, its number, its doubt, and whether to go on."""
-    anytime = f"{100 * (1 - alpha):g}%, whenever you stop"
-    n = where.read.n
+    n, anytime = where.read.n, how_sure(alpha)
     labels = f"{count(n)} {plural(_unit(task), n)}"
     if task.claim == "share":
         parts = [_share(one, anytime, labels) for one in where.measures[:3]]
@@ -238,7 +237,7 @@ def verdict_of(where: Standing, task: LabelTask, *, alpha: float) -> str:
         if not n:
             parts = [f"Nothing is labelled yet; {count(task.strata.n_items)} items can be drawn."]
     else:
-        parts = [_winner(where, task, anytime, labels)]
+        parts = [_winner(where, task, labels)]
     if where.stop is not None:
         parts.append(_STOPS[where.stop])
     elif where.forecast:
@@ -251,7 +250,7 @@ def _unit(task: LabelTask) -> str:
     return "label" if task.rows.shape[1] == 1 else "item"
 
 
-def _winner(where: Standing, task: LabelTask, anytime: str, labels: str) -> str:
+def _winner(where: Standing, task: LabelTask, labels: str) -> str:
     names, two = task.names, len(task.names) == 2
     if where.winner is None:
         if where.best is not None:
@@ -272,10 +271,9 @@ def _winner(where: Standing, task: LabelTask, anytime: str, labels: str) -> str:
         if where.best is None
         else f"the best, or within {task.epsilon * 100:g} points of it"
     )
-    sure = "certain, on these items" if where.progress.certain else anytime
     spare = where.progress.left
     rest = f" {count(spare)} further items were not needed." if spare else ""
-    return f"{where.winner} is {best} ({sure}), after {labels}.{rest}"
+    return f"{where.winner} is {best} ({where.sure}), after {labels}.{rest}"
 
 
 def _or(names: Sequence[str]) -> str:
@@ -309,11 +307,7 @@ def needed_of(where: Standing, task: LabelTask) -> Needed | None:
     """Return how many labels would settle it; None if it is settled."""
     if where.stop in _SETTLED:
         return None
-    if where.forecast is not None and where.forecast > where.progress.left:
-        return Needed(None, f"items: only {count(where.progress.left)} of these are left to label")
-    if _unit(task) == "item":
-        return Needed(where.forecast, "items that label draws, with the outputs of every system")
-    return Needed(where.forecast, "labels on items that label draws")
+    return needed_draws(where.forecast, where.progress.left, items=_unit(task) == "item")
 
 
 def next_of(where: Standing, task: LabelTask, session: Session, *, pending: int) -> str:
@@ -376,11 +370,11 @@ def _warnings(
             for one in shares
             if isinstance(one, float)
         )
-        of = f"of {count(readers.twice)} items that were read twice are disputed. That is more than"
         told += [
             (
                 readers.disagreed * noisy,
-                f"{of} a third of the precision asked: have a third reader settle them",
+                f"of {count(readers.twice)} items that were read twice are disputed. That is more"
+                " than a third of the precision asked: have a third reader settle them",
             ),
             (readers.unresolved, "disagreements are open and count as the average reader"),
         ]

@@ -201,23 +201,24 @@ def _forecast(
     found: list[int | None], believed: list[int | None]
 ) -> tuple[int | Unknown, int | Unknown, int | Unknown]:
     """Return about how many labels, and the range; None stands for a session that did not end."""
-    own = "The session forecasts from its own first 20 labels"
     ended = sorted(one for one in (*found, *believed) if one is not None)
     if not found or len(ended) < len(found) + len(believed):
-        why = (
+        reason = _cannot(
             f"a rehearsal had not stopped after {count(MOST)} labels"
             if found
             else "with fewer than two judges nothing shows how well they agree"
         )
-        reason = Unknown(f"cannot tell yet: {why}. {own}")
         return reason, reason, reason
     low, high = max(1, round(ended[0] / CAUTION)), round(ended[-1] * CAUTION)
     parts = [median(one for one in part if one is not None) for part in (found, believed) if part]
     least, most = (min(parts), max(parts)) if believed else (ended[0], ended[-1])
     if most > WIDE * max(least, 1) or high > FAR * low:
-        span = f"judged by one another, between {count(low)} and {count(high)}"
-        return Unknown(f"cannot tell yet: {span}. {own}"), low, high
+        return _cannot(f"judged by one another, {count(low)} to {count(high)}"), low, high
     return round(prod(parts) ** (1 / len(parts))), low, high
+
+
+def _cannot(why: str) -> Unknown:
+    return Unknown(f"cannot tell yet: {why}. The session forecasts from its own first 20 labels")
 
 
 def rehearse(

@@ -278,8 +278,7 @@ def label_in_terminal(
     while True:
         ask = earlier or _next(work, reader, batch)
         if ask is None:
-            more = work.standing().stop is None
-            _say(out, "Nothing is left to label." if more else "Nothing more is needed.")
+            _say(out, "Nothing is left to label.")
             return given
         [cells] = work.shown([ask])
         _say(out, f"\n{ask.number + 1} of {len(work.session.asks)}")
@@ -324,7 +323,6 @@ def _one(work: Work, ask: int, reader: str, lines: Callable[[], str], out: TextI
             _say(out, f"You have not answered {rest}: l lists your answers.")
         elif key in ("n", "note"):
             note = word.partition(" ")[2].strip() or lines().strip()
-            _say(out, "The note goes with the answer.")
         elif word:
             try:
                 label = None if key in ("s", "skip") else _label(work, word)

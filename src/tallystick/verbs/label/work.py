@@ -377,8 +377,8 @@ class Standing:
         At most about how many more labels; None where nothing can be forecast.
     parts
         How many outputs of a unit are worth a label.
-    best
-        Where the contest of several models stands.
+    best, sure
+        Where the contest of several models stands, and how sure a winner is.
     """
 
     read: Read
@@ -390,6 +390,7 @@ class Standing:
     forecast: int | None
     parts: int
     best: BestOf | None = None
+    sure: str = ""
 
 
 def standing(session: Session, task: LabelTask) -> Standing:
@@ -435,6 +436,7 @@ def standing(session: Session, task: LabelTask) -> Standing:
         forecast=0 if settled or certain or not left else more if read.n >= FIRST else None,
         parts=parts,
         best=best,
+        sure="" if order is None else order.sure(head.alpha),
     )
 
 

@@ -180,14 +180,8 @@ def _check(data: Data, question: ScoreQuestion) -> None:
     ):
         if wrong:
             raise InputError(text)
-    for one, said in (
-        (question.certified, "score --certified"),
-        (mix, "score --target-mix"),
-        (data.session is not None, "score from a session"),
-        (not isinstance(data.held, Table), "score from counts"),
-    ):
-        if one:
-            refuse_weight(roles, said)
+    if question.certified or mix or data.session is not None or not isinstance(data.held, Table):
+        refuse_weight(roles, "score, asked so,")
 
 
 def applies(roles: Roles) -> Mapping[str, Any] | None:
@@ -381,10 +375,11 @@ def _spoken(
         text, needed = grade_next(first, k, unit)
     said = sentences(rows, pairs, known.claims, units, following=text)
     if order is not None:
-        from tallystick.verbs.score.sessions import needed_draws, with_session
+        from tallystick.sampling.duels import needed_draws
+        from tallystick.verbs.score.sessions import with_session
 
         said = with_session(said, order, rows, pairs, units, scored.question.alpha)
-        needed = needed_draws(order)
+        needed = needed_draws(order.missing, order.left)
     return said, None if settled else needed, settled
 
 

@@ -22,7 +22,7 @@ from tallystick.sampling.votes import AnyInts, Floats, Ints, patterns_of
 from tallystick.stats.few_labels import fit
 from tallystick.table import NUMBER, PASS_FAIL, Data, Label, as_pass_fail, is_no_answer
 from tallystick.table.grades import Scale, word_worth
-from tallystick.table.panel_grades import GradePanel, item_groups, read_patterns
+from tallystick.table.panel_grades import NO_ITEM, GradePanel, item_groups, read_patterns
 from tallystick.table.session import Session
 from tallystick.table.words import as_word
 from tallystick.verbs.score.question import ScoreQuestion
@@ -262,7 +262,7 @@ def rows_by_item(outputs: GradePanel) -> Ints:
     [[0, 2]]
     """
     if outputs.item is None:
-        raise InputError("no column names the items (--item)")
+        raise InputError(NO_ITEM)
     return _grid(outputs.item, outputs.system, len(outputs.systems)).astype(np.int64)
 
 

@@ -354,15 +354,16 @@ _PAIRS = {
     "adjusted p": "adjusted_p",
     "settled": "settled",
 }
+_PASSES, _FAILS, _KINDER = "passes good outputs", "fails bad outputs", "kinder than people by"
 _JUDGES = {
     "judge": "name",
-    "passes good outputs": "tpr.estimate",
+    _PASSES: "tpr.estimate",
     "good interval": "tpr.interval",
-    "fails bad outputs": "tnr.estimate",
+    _FAILS: "tnr.estimate",
     "bad interval": "tnr.interval",
     "kappa": "kappa.estimate",
     "kappa interval": "kappa.interval",
-    "kinder than people by": "bias.estimate",
+    _KINDER: "bias.estimate",
     "bias interval": "bias.interval",
     "graded by both": "n_labels",
 }
@@ -416,9 +417,9 @@ def _judges_section(result: ScoreResult, size: Unit) -> Section:
         line=line,
         rows=[_listed(row, _JUDGES) for row in judges],
         units={
-            "passes good outputs": "share",
-            "fails bad outputs": "share",
-            "kinder than people by": size,
+            _PASSES: "share",
+            _FAILS: "share",
+            _KINDER: size,
         },
     )
 

@@ -30,7 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
-from tallystick.results import Interval, Needed, Sentences, Unknown, about, count, number_word
+from tallystick.results import Interval, Sentences, Unknown, about, count, number_word
+from tallystick.results.numbers import plural
 from tallystick.sampling.duels import NEITHER, SessionOrder, session_order
 from tallystick.sampling.planned import Apart, planned_mean
 from tallystick.stats.few_labels import Rows, fit, least_alpha
@@ -439,11 +440,8 @@ def _nearly(order: SessionOrder, rows: Sequence[SystemRow], units: Units) -> str
 
 def _reason(order: SessionOrder, alpha: float) -> str:
     """Say that the session settled it, after how many items, and how sure that is."""
-    sure = (
-        "certain, on these items" if order.certain else f"{100 * (1 - alpha):g}%, whenever you stop"
-    )
-    items = "item" if order.labelled == 1 else "items"
-    return f"The labelling session settled it after {count(order.labelled)} {items} ({sure})."
+    items = f"{count(order.labelled)} {plural('item', order.labelled)}"
+    return f"The labelling session settled it after {items} ({order.sure(alpha)})."
 
 
 def _go_on(order: SessionOrder) -> str:
@@ -451,10 +449,3 @@ def _go_on(order: SessionOrder) -> str:
         return ""
     more = f": at most {about(order.missing)} more items" if order.missing else ""
     return f"Next: go on with the labelling session{more}."
-
-
-def needed_draws(order: SessionOrder) -> Needed | None:
-    """Return how many more draws of the session would settle it."""
-    if order.missing is not None and order.missing > order.left:
-        return Needed(None, f"items: only {count(order.left)} of these are left to label")
-    return Needed(order.missing, "items that label draws, with the outputs of every system")

@@ -130,9 +130,13 @@ def without_labels(rows: Sequence[SystemRow], units: Units, *, following: str) -
     word = "ranking" if len(judged) > 1 else "score"
     return Sentences(
         answer=f"The judges {'pass' if votes else 'give'} {names_of(parts, most=6)}.",
-        contrast=f"That is not a {word}: no human grade says how far the judges are off.",
+        contrast=_no_proof(word, "grade"),
         next=following,
     )
+
+
+def _no_proof(word: str, label: str) -> str:
+    return f"That is not a {word}: no human {label} says how far the judges are off."
 
 
 # What an answer of ``score`` rests on: assumptions, one line on the numbers, and warnings.
@@ -369,7 +373,7 @@ def without_preferences(rows: Sequence[SystemRow], unit: str) -> tuple[Sentences
     what = f"{min(FIRST_PREFERENCES, max(row.n_outputs for row in rows))} random {unit}s per pair"
     said = Sentences(
         answer=f"The judges prefer {names_of(parts)} of the {unit}s (a tie counts half).",
-        contrast="That is not a win rate: no human preference says how far the judges are off.",
+        contrast=_no_proof("win rate", "preference"),
         next=f"Next: let people compare {what}.",
     )
     return said, Needed(grades, f"human grades, on {what}")
