@@ -44,7 +44,8 @@ asking: dict[str, Any] = {
 }
 result = shift(table, **asking)
 print(result.summary())
-print(result.top_cells[0].words)
+cell = result.top_cells[0]
+print(f"{cell.true} → {cell.answered}: {cell.change:+.3f} of all items")
 print("truth:", np.mean(today == true) - np.mean(old == true))
 
 # %%
