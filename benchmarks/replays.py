@@ -161,7 +161,9 @@ def stratified(seen: Observed) -> SampledEstimate:
     return SampledEstimate(at.sum(at.share * mean), at.sum(error * mean * (1 - mean)))  # (E1)
 
 
-def difference(seen: Observed, *, beta: float | None = None) -> SampledEstimate:
+def difference(
+    seen: Observed, *, beta: float | None = None, true: IntArray | None = None
+) -> SampledEstimate:
     r"""Return the change of the outcomes against a baseline that is known for every item.
 
     .. math:: \widehat{\Delta C} = \sum_k p_k\, \overline{(e_{new} - \beta e_{old})}_k - (1 - \beta)\, C_{old}  \tag{E2}
@@ -182,6 +184,8 @@ def difference(seen: Observed, *, beta: float | None = None) -> SampledEstimate:
         Counts of a run with a baseline.
     beta
         A fixed β; None estimates it.
+    true
+        The true label of every outcome, for (I4) of `shift`.
     """
     if seen.old is None or seen.same is None or seen.before is None:
         raise InputError("a difference needs a baseline for every item: plan with baseline=…")
@@ -201,7 +205,14 @@ def difference(seen: Observed, *, beta: float | None = None) -> SampledEstimate:
     else:
         share = np.full(seen.answered.shape[:-1], float(beta))
     left = 1 - share[..., None]
-    value = at.sum(at.share * change) + left * (at.sum(at.share * old) - seen.before)  # (E2)
+    drawn, total = at.sum(at.share * old), seen.new.sum(axis=-2)
+    surplus = drawn - seen.before
+    if true is not None:
+        same_label = (true[:, None] == true).astype(float)
+        asked, held = total @ same_label, seen.before @ same_label
+        answers = np.where(asked > 0, total, seen.before) / np.where(asked > 0, asked, held)
+        surplus = surplus - answers * (drawn @ same_label - held)
+    value = at.sum(at.share * change) + left * surplus  # (E2)
     spread = at.sum(error * (gained + lost - change**2)) - 2 * left * against + left**2 * variance
     return SampledEstimate(value, np.maximum(spread, 0), np.asarray(share))
 

@@ -1,12 +1,12 @@
 import pytest
 
-from tallystick.clients import ClientQuestion, client_of, kind_of
+from tallystick.clients import ClientQuestion, client_of
 from tallystick.errors import InputError
 
 
 def test_an_unknown_address_lists_what_there_is():
     with pytest.raises(InputError, match=r"openai:MODEL@URL.*replay:COLUMN.*'ftp://x'"):
-        kind_of("ftp://x")
+        client_of(ClientQuestion(api="ftp://x"))
 
 
 def test_a_client_is_made_from_its_target():

@@ -25,6 +25,7 @@ def read(one):
         ("written", 0, 0.03),  # the bar of the issue: wrong at most .5%, unread at most 12%
         ("fresh", 0, 0.03),  # against the reader; at first 1 of 104 was wrong, 17 of 49 unread
         ("plain", 0, 0.07),  # as judges write; at first 1 of 220 was wrong, 43 of 190 unread
+        ("latest", 0, 0.14),  # at first 1 of 145 was wrong, 31 of 118 unread
         ("replies", 0.005, 0.12),  # made to mislead a bolder reader
         ("replies_fresh", 0.01, 0.12),
     ],
@@ -85,6 +86,7 @@ def test_underscores_hyphens_and_case_are_one_spelling():
         ("The reference answer is B.", ["A", "B"]),
         ("a good idea", ["A", "B"]),
         ("A. Paris\nB. Rome", ["A", "B"]),
+        ("A) is too small, which leaves another.", ["A", "B"]),
         ("The answer is A if it rains, otherwise B.", ["A", "B"]),
         ("What it is certainly not: B", ["A", "B"]),
         ("This is partially correct.", ["correct", "incorrect"]),

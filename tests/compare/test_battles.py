@@ -50,7 +50,7 @@ def test_several_battles_per_prompt_rest_on_prompts():
     assert (result.prompts, result.n_items) == (30, 120)
     assert result.pairs[0].verdict == "x is better"
     few = compare(frame[frame.question_id < 4])
-    assert few.pairs[0].verdict == "not told apart"
+    assert few.pairs[0].verdict == "not settled"
     assert tuple(few.pairs[0].interval) == (0.0, 1.0)
 
 
@@ -63,7 +63,7 @@ def test_all_pairs_that_met_are_adjusted_together():
     result = compare(pd.concat(parts))
     assert (result.pairs[0].a, result.pairs[0].b) == ("a", "c")
     assert all(row.adjusted_p >= row.p_value for row in result.pairs)
-    assert "2 of 3 pairs of models are told apart" in result.verdict
+    assert "2 of 3 pairs are settled" in result.verdict
 
 
 def test_one_order_of_all_battles_is_said():

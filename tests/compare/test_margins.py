@@ -80,7 +80,7 @@ def test_of_many_models_too_verdicts_and_printed_intervals_say_the_same(kind, se
         options = {"truth": "truth"}
     result = evaluate(table, models=tuple(f"m{j}" for j in range(5)), **options)
     for pair in result.pairs:
-        assert (pair.verdict == "not told apart") == (0 in pair.simultaneous)
+        assert (pair.verdict == "not settled") == (0 in pair.simultaneous)
         assert (pair.p_value > 0.05) == (0 in pair.interval)
 
 

@@ -97,7 +97,7 @@ def test_unbounded_scores_that_differ_alike_on_every_item_are_not_told_apart(sca
     result = evaluate(Board(names=tuple("xyz"[:models]), scores=scores[:, :models]))
     row = result.pair("x", "y")
     assert tuple(row.interval) == tuple(row.simultaneous) == (-np.inf, np.inf)
-    assert (row.p_value, row.adjusted_p, row.verdict) == (1.0, 1.0, "not told apart")
+    assert (row.p_value, row.adjusted_p, row.verdict) == (1.0, 1.0, "not settled")
     assert json.loads(to_json(result.to_dict()))["pairs"]
     if models == 3:
         flat = next(row for row in result.models if row.name == "z")
@@ -159,8 +159,7 @@ def test_a_board_of_hundreds_lists_the_pairs_that_one_looks_for():
     assert len(listed) == len(result.pairs) == 780 + 180 + 180
     table = pairs_of_items(large.moments(), bounds=None, alpha=0.05, rng=as_rng(0), draws=1000)
     assert (
-        f"{int((table.adjusted_p <= 0.05).sum()):,} of 24,090 pairs are told apart"
-        in result.verdict
+        f"{int((table.adjusted_p <= 0.05).sum()):,} of 24,090 pairs are settled" in result.verdict
     )
     assert any("of 24,090 pairs are listed" in text for text in result.warnings)
     assert [figure.size for figure in result.figures()] == [220, 219]

@@ -28,7 +28,7 @@ def test_the_evidence_of_every_pair_is_that_of_its_discordant_signs(seed, models
     for i, (a, b) in enumerate(zip(first, second, strict=True)):
         row = found.pair(f"m{a}", f"m{b}")
         assert row.adjusted_p == expected[i]
-        assert (row.verdict == "not told apart") == (row.adjusted_p > 0.05)
+        assert (row.verdict == "not settled") == (row.adjusted_p > 0.05)
     # Nobody stops before it is clear, and nobody goes on once it is.
     clear = [
         len(np.unique(np.where(gaps[:n].sum(axis=0) > 0, second, first)[p <= 0.05])) == models - 1

@@ -176,25 +176,19 @@ def from_every_source(rows: dict[str, list[Any]], folder: Path) -> dict[str, Any
 @pytest.mark.parametrize("role", ["count", "weight"])
 def test_every_source_gives_one_answer(role: str, tmp_path: Path) -> None:
     _, rows, options = VERBS["judge without labels"]
-    column = [1 + i % 3 for i in range(N)]
+    held = {**rows, "k": [1 + i % 3 for i in range(N)]}
     answers = {
         name: said(judge, source, **{role: "k"}, **options)
-        for name, source in from_every_source({**rows, "k": column}, tmp_path).items()
+        for name, source in from_every_source(held, tmp_path).items()
     }
     assert len(set(answers.values())) == 1, answers
 
-
-@pytest.mark.parametrize("role", ["count", "weight"])
-def test_a_saved_tally_gives_the_answer_of_its_table(role: str, tmp_path: Path) -> None:
-    _, rows, options = VERBS["judge without labels"]
-    write_csv(tmp_path / "rows.csv", {**rows, "k": [1 + i % 3 for i in range(N)]})
-    data = read(tmp_path / "rows.csv", judges=JUDGES, **{role: "k"})
-    data.tally("judges", "weight").save(tmp_path / "t.tally")
+    read(held, judges=JUDGES, **{role: "k"}).tally("judges", "weight").save(tmp_path / "t.tally")
     named = {"weight": "k"} if role == "weight" else {}
     if role == "weight":  # unnamed it is no judge
         assert judge.evaluate(tmp_path / "t.tally").judges == judge.evaluate(rows).judges
     saved = judge.evaluate(tmp_path / "t.tally", **named, **options)
-    here = judge.evaluate(tmp_path / "rows.csv", **{role: "k"}, **options)
+    here = judge.evaluate(held, **{role: "k"}, **options)
     assert saved.judges == here.judges
     assert saved.n_items == here.n_items == (N if role == "weight" else 2 * N)
 

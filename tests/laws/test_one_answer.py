@@ -117,20 +117,20 @@ def whole_session(folder, question, reading):
     return str(path), str(folder / "all.label"), {**votes, "gold": truth.tolist()}
 
 
-def test_a_session_of_all_items_has_the_answer_of_judge(tmp_path):
-    path, session, table = whole_session(tmp_path, "judge", {"judges": COLUMNS})
-    found = judge.evaluate(path, judges=COLUMNS, item="id", truth_file=session)
-    known = judge.evaluate(table, judges=COLUMNS, truth="gold")
-    for one, other in zip(found.judges, known.judges, strict=True):
-        assert one.accuracy == pytest.approx(other.accuracy, abs=1e-9)
-        assert tuple(one.interval) == pytest.approx(tuple(other.interval), abs=1e-9)
-
-
-def test_a_session_of_all_items_has_the_answer_of_bound(tmp_path):
-    roles = {"prediction": ("gpt",), "weak": COLUMNS[1:]}
-    path, session, table = whole_session(tmp_path, "bound", roles)
-    found = bound.evaluate(path, **roles, item="id", truth_file=session)
-    known = bound.evaluate(table, **roles, truth="gold")
-    [one], [other] = ([row for row in r.gold if row.metric == "accuracy"] for r in (found, known))
-    assert one.estimate == pytest.approx(other.estimate, abs=1e-9)
-    assert tuple(one.interval) == pytest.approx(tuple(other.interval), abs=1e-9)
+@pytest.mark.parametrize("question", ["judge", "bound"])
+def test_a_session_of_all_items_has_the_answer_of_its_table(question, tmp_path):
+    roles = {"judges": COLUMNS}
+    if question == "bound":
+        roles = {"prediction": ("gpt",), "weak": COLUMNS[1:]}
+    path, session, table = whole_session(tmp_path, question, roles)
+    verb = {"judge": judge, "bound": bound}[question]
+    pair = []
+    for found in (
+        verb.evaluate(path, **roles, item="id", truth_file=session),
+        verb.evaluate(table, **roles, truth="gold"),
+    ):
+        rows = found.judges if question == "judge" else found.gold
+        value = "accuracy" if question == "judge" else "estimate"
+        kept = [row for row in rows if getattr(row, "metric", "accuracy") == "accuracy"]
+        pair.append([(getattr(row, value), *row.interval) for row in kept])
+    assert pair[0] == [pytest.approx(row, abs=1e-9) for row in pair[1]]

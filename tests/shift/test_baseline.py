@@ -40,7 +40,6 @@ def test_a_later_shift_uses_all_old_draws(api, tmp_path):
     options = {"truth": "gold", "old": "old", "item": "id", "api": api, "budget": 330}
     one = shift.evaluate(out, **options, concurrency=1)
     two = shift.evaluate(out, **options, concurrency=1, old_draws=("old.2",))
-    assert any("2 old answers per item" in note for note in two.notes)
     assert not any("as noisy" in one_ for one_ in two.assumptions)
     assert 0 in two.accuracy_change.interval
     assert one.accuracy_change.interval.width > 0

@@ -82,10 +82,10 @@ def test_answers_that_cannot_be_read_prove_nothing():
 
 
 def test_each_kind_of_unknown_is_warned_of_by_itself():
-    assert warnings_of(joined=0, strata=5, unheard={}) == ()
+    assert warnings_of({}) == ()
     kinds = {kind: Unheard(answers=2, hides=0.01) for kind in ("failed", "unread", "refused")}
-    found = warnings_of(joined=1, strata=5, unheard=kinds)
-    assert len(found) == 4
+    found = warnings_of(kinds)
+    assert len(found) == 3
     assert "could hide 1.0% of all items" in found[0]
     assert "the intervals allow for 1.0%" in found[1]
     assert "declined to answer" in found[2]

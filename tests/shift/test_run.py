@@ -6,13 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tallystick.clients import (
-    ClientError,
-    CommandClient,
-    PythonClient,
-    ReplayClient,
-    client_of,
-)
+from tallystick.clients import ClientError, ClientQuestion, ReplayClient, client_of
 from tallystick.errors import BudgetError, FormatError, InputError
 from tallystick.verbs.shift import ShiftQuestion, run
 
@@ -20,6 +14,12 @@ from .conftest import COLUMNS
 
 CHANGES = ("requests", "cost", "notes", "usage", "api", "asked_hash")
 REPLAY = ReplayClient("new", columns=COLUMNS)
+
+
+def api(address):
+    return client_of(ClientQuestion(api=address))
+
+
 REQUEST = {"id": "{id}", "new": "{new}"}
 
 
@@ -164,7 +164,7 @@ def items_from(rows):
 
 def test_a_command_answers_each_item(items, rows):
     script = "import json,sys; print(json.load(sys.stdin)['new'])"
-    client = CommandClient(f'{sys.executable} -c "{script}"')
+    client = api(f'command:{sys.executable} -c "{script}"')
     few = rows[:12]
     chosen = items_from(few)
     how = ShiftQuestion(
@@ -183,7 +183,7 @@ def test_a_function_answers_each_item(items, rows, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     how = ShiftQuestion(budget=60, deterministic=True)
     for name in ("ask", "later"):
-        result = run(items, PythonClient(f"my_api:{name}"), rows, how)
+        result = run(items, api(f"python:my_api:{name}"), rows, how)
         assert same(result) == same(run(items, REPLAY, rows, how))
 
 
@@ -195,7 +195,7 @@ def test_failed_calls_are_missing_not_wrong(items, rows, tmp_path, monkeypatch):
     (tmp_path / "bad_api.py").write_text(text)
     monkeypatch.syspath_prepend(str(tmp_path))
     result = run(
-        items, PythonClient("bad_api:ask"), rows, ShiftQuestion(budget=200, deterministic=True)
+        items, api("python:bad_api:ask"), rows, ShiftQuestion(budget=200, deterministic=True)
     )
     assert result.requests.failed > 0
     assert result.n_items == 200 - result.requests.failed
@@ -265,7 +265,7 @@ def test_flips_that_do_not_repeat_are_noise(rows, tmp_path, monkeypatch):
 
     rows = [{**row, "old": coin_api.ask(row)} for row in rows]  # the same API, asked before
     how = ShiftQuestion(budget=400, concurrency=1)
-    noisy = run(items_from(rows), PythonClient("coin_api:ask"), rows, how)
+    noisy = run(items_from(rows), api("python:coin_api:ask"), rows, how)
     assert noisy.calls == 400
     assert noisy.noise.repeats >= 30
     assert noisy.noise.share > 0.8
@@ -283,7 +283,7 @@ def test_repeats_stop_where_the_first_thirty_confirm(tmp_path, monkeypatch):
     truth = ["a", "b"] * 500
     rows = [{"new": "b"} for _ in truth]
     sure = run(
-        Items.of(truth, old=truth), PythonClient("sure_api:ask"), rows, ShiftQuestion(budget=600)
+        Items.of(truth, old=truth), api("python:sure_api:ask"), rows, ShiftQuestion(budget=600)
     )
     assert sure.noise.repeats == sure.noise.confirmed == 30
     assert sure.noise.share == pytest.approx(0.0549, abs=1e-4)
@@ -316,7 +316,7 @@ def test_repeats_that_were_paid_for_count_when_the_money_runs_out(
     monkeypatch.syspath_prepend(str(tmp_path))
     limits = {"concurrency": 1, "wait": 1e-6, "attempts": 100, "breaker": 100}
     how = ShiftQuestion(budget=100, price=1, max_cost=100, **limits)
-    result = run(items, PythonClient("lossy_api:ask"), rows, how)
+    result = run(items, api("python:lossy_api:ask"), rows, how)
     assert 0 < result.noise.repeats == 75 - (result.calls - result.noise.repeats)
     assert result.cost == 100
     assert any("not a second time" in warning for warning in result.warnings)

@@ -69,15 +69,11 @@ def test_batches_of_another_stream_are_other_batches(tmp_path: Path) -> None:
     assert Tally.load(tmp_path / "t.tally").n == 80
 
 
-def test_an_empty_batch_changes_nothing(tmp_path: Path) -> None:
+def test_an_empty_batch_changes_nothing_and_one_without_a_stream_is_refused(tmp_path: Path) -> None:
     sink = TallySink(path=tmp_path / "t.tally", stream="s")
-    sink(_batch(0), 0)
-    sink({name: [] for name in COLUMNS}, 1)
-    sink(_batch(1), 2)
+    for number, batch in enumerate([_batch(0), {name: [] for name in COLUMNS}, _batch(1)]):
+        sink(batch, number)
     assert Tally.load(tmp_path / "t.tally").n == 80
-
-
-def test_a_batch_without_a_stream_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="which stream it belongs to"):
         TallySink(path=tmp_path / "t.tally")(_batch(0), 0)
 

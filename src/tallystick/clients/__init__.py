@@ -15,8 +15,14 @@ from tallystick.clients.caller import (
     client_columns,
     gather,
 )
-from tallystick.clients.client import Client, ClientError, Fault, Reply, fields, text_or_file
-from tallystick.clients.http import HttpClient
+from tallystick.clients.client import (
+    Client,
+    ClientError,
+    Fault,
+    Reply,
+    fields,
+    text_or_file,
+)
 from tallystick.clients.journal import (
     Journal,
     JournalEntry,
@@ -27,14 +33,7 @@ from tallystick.clients.journal import (
     unread_warnings,
     usage_warnings,
 )
-from tallystick.clients.local import (
-    KINDS,
-    CommandClient,
-    PythonClient,
-    ReplayClient,
-    client_of,
-    kind_of,
-)
+from tallystick.clients.local import ReplayClient, client_of
 from tallystick.clients.question import CallPrices, ClientQuestion
 from tallystick.clients.reading import (
     READINGS,

@@ -9,12 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tallystick.clients.client import (
-    Client,
-    ClientError,
-    Fault,
-    Reply,
-)
+from tallystick.clients.client import Client, ClientError, Fault, Reply
 from tallystick.clients.journal import Journal, JournalEntry, key_of
 from tallystick.clients.question import ClientQuestion
 from tallystick.clients.reading import UNREAD

@@ -12,13 +12,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from tallystick.errors import InputError, TallystickError
 from tallystick.results import Json
-
-if TYPE_CHECKING:
-    from tallystick.clients.question import ClientQuestion
 
 
 class ClientError(TallystickError):
@@ -81,48 +78,16 @@ class Reply:
     cut: bool = False
 
 
-@dataclass(frozen=True)
-class Given:
-    """What a client is made from.
-
-    Parameters
-    ----------
-    target
-        The address without the prefix of its kind; for HTTP the whole address.
-    question
-        All else that the user says.
-    columns, labels
-        The columns that the data has, which templates may name, and what an answer can be.
-    """
-
-    target: str
-    question: ClientQuestion
-    columns: Sequence[str]
-    labels: Sequence[str]
-
-
 class Client(ABC):
     """Answer items. Opened once, closed once, asked concurrently.
 
     Attributes
     ----------
-    prefix, example
-        What its addresses begin with, and how one is written, for messages and ``--help``.
-    prompts
-        Whether it sends a prompt; otherwise it gets the row itself.
     recorded
         Whether answers are read from a record, so that asking again gives the same one.
     """
 
-    prefix: ClassVar[str] = ""
-    example: ClassVar[str] = ""
-    prompts: ClassVar[bool] = False
     recorded: ClassVar[bool] = False
-
-    @classmethod
-    def of(cls, given: Given) -> Client:
-        """Make one from what the user says about an API."""
-        raise NotImplementedError
 
     @property
     @abstractmethod

@@ -1,8 +1,7 @@
 """An append-only record of what was asked and what came back: nothing paid for is lost.
 
-One line per event (`tallystick.table.ledger`), written before the event is acted on: *sent* before
-a request leaves, the answer before it is used. So the journal counts at least the requests that a
-server saw; one that a kill stopped on its way is counted and never arrived.
+One line per event, written before it is acted on: *sent* before a request leaves, the answer before
+it is used. So the journal counts at least the requests that a server saw.
 """
 
 from __future__ import annotations

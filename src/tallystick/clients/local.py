@@ -9,14 +9,14 @@ import json
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tallystick.clients.client import Client, Fault, Given
-from tallystick.clients.http import HttpClient
+from tallystick.clients.client import Client, Fault
+from tallystick.clients.http import ANTHROPIC, OPENAI, web_client
 from tallystick.clients.journal import failure, refuse_key
-from tallystick.clients.providers import AnthropicClient, OpenAIClient
 from tallystick.errors import InputError
 from tallystick.results import Json
 
@@ -37,13 +37,6 @@ class CommandClient(Client):
     command
         The program and its arguments, quoted as in a shell.
     """
-
-    prefix, example = "command:", "command:PROGRAM"
-
-    @classmethod
-    def of(cls, given: Given) -> CommandClient:
-        """Make one from a command line."""
-        return cls(given.target)
 
     def __init__(self, command: str) -> None:
         try:
@@ -100,13 +93,6 @@ class PythonClient(Client):
         ``module:function``; modules of the current folder are found.
     """
 
-    prefix, example = "python:", "python:MODULE:FUNCTION"
-
-    @classmethod
-    def of(cls, given: Given) -> PythonClient:
-        """Make one from the name of a function."""
-        return cls(given.target)
-
     def __init__(self, target: str) -> None:
         module, _, name = target.partition(":")
         here = str(Path.cwd())
@@ -159,13 +145,7 @@ class ReplayClient(Client):
         Columns that the data has.
     """
 
-    prefix, example = "replay:", "replay:COLUMN"
     recorded = True
-
-    @classmethod
-    def of(cls, given: Given) -> ReplayClient:
-        """Make one from the name of a column."""
-        return cls(given.target, columns=given.columns)
 
     def __init__(self, column: str, *, columns: Sequence[str]) -> None:
         if column not in columns:
@@ -189,34 +169,33 @@ class ReplayClient(Client):
         return None if cell is None else str(cell)
 
 
-# Every kind of client, in the order in which messages list them. A new one is a class and an entry.
+# Every kind of client, in the order in which messages list them. A new one is an entry.
 
 
-KINDS: tuple[type[Client], ...] = (
-    HttpClient,
-    OpenAIClient,
-    AnthropicClient,
-    PythonClient,
-    CommandClient,
-    ReplayClient,
-)
-
-
-def kind_of(api: str) -> tuple[type[Client], str]:
-    """Return the kind of an address, and its target.
-
-    >>> kind, target = kind_of("openai:tiny@http://127.0.0.1/v1")
-    >>> kind.prefix, target
-    ('openai:', 'tiny@http://127.0.0.1/v1')
+@dataclass(frozen=True)
+class Kind:
+    """A kind of client: how its addresses begin, how one is written, what makes a client of a
+    target, a question, columns and labels, and whether it sends a prompt (else it gets the row).
     """
-    if api.startswith(("https:", "http:")):
-        return HttpClient, api
-    for kind in KINDS[1:]:
-        if api.startswith(kind.prefix):
-            return kind, api.removeprefix(kind.prefix)
-    raise InputError(
-        f"api (--api) must look like {', '.join(kind.example for kind in KINDS)}; got {api!r}"
-    )
+
+    prefix: str
+    example: str
+    make: Callable[[str, ClientQuestion, Sequence[str], Sequence[str]], Client]
+    prompts: bool = False
+
+
+KINDS = (
+    Kind("http", "https://HOST/PATH#$.label", web_client),
+    Kind("openai:", "openai:MODEL@URL", OPENAI.client, prompts=True),
+    Kind("anthropic:", "anthropic:MODEL@URL", ANTHROPIC.client, prompts=True),
+    Kind("python:", "python:MODULE:FUNCTION", lambda target, *_: PythonClient(target)),
+    Kind("command:", "command:PROGRAM", lambda target, *_: CommandClient(target)),
+    Kind(
+        "replay:",
+        "replay:COLUMN",
+        lambda target, _, columns, __: ReplayClient(target, columns=columns),
+    ),
+)
 
 
 def client_of(
@@ -240,15 +219,21 @@ def client_of(
     >>> client_of(ClientQuestion(api="replay:new"), columns=["new"]).description
     {'kind': 'replay', 'column': 'new'}
     """
-    if isinstance(question.api, Client):
-        return question.api
-    if question.api is None:
+    api = question.api
+    if isinstance(api, Client):
+        return api
+    if api is None:
         raise InputError("name the API to ask (--api)")
-    kind, target = kind_of(question.api)
-    of_chat = (question.prompt, question.system_prompt, question.answer == "schema" or None)
-    if not kind.prompts and of_chat != (None, None, None):
+    web = api.startswith(("https:", "http:"))
+    kind = next((one for one in KINDS if web or api.startswith(one.prefix)), None)
+    if kind is None or (kind is KINDS[0] and not web):
+        raise InputError(
+            f"api (--api) must look like {', '.join(one.example for one in KINDS)}; got {api!r}"
+        )
+    of_chat = question.prompt or question.system_prompt or question.answer == "schema"
+    if of_chat and not kind.prompts:
         raise InputError(
             f"{kind.prefix} gets the row itself: a prompt (--prompt, --system-prompt) and --answer"
             " schema are for openai: and anthropic: addresses; an https: address has --request"
         )
-    return kind.of(Given(target, question, columns, labels))
+    return kind.make(api if web else api.removeprefix(kind.prefix), question, columns, labels)

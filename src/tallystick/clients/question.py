@@ -26,11 +26,9 @@ API = f"Whom to ask: {', '.join(kind.example for kind in KINDS)}."
 class ClientQuestion(Question):
     """What is said about an API, whatever it is asked for.
 
-    In Python *api* may be a `Client`, *request* a JSON value and *header* a mapping; the command
-    line gives all of them as text. *attempts*, *wait* and *breaker* are how often an item is tried,
-    the seconds before the first retry (doubled and jittered each time; a Retry-After of the server
-    counts instead, unless it asks for more than ten minutes: then the call has failed), and after
-    how many failed items in a row the run ends.
+    In Python *api* may be a `Client`, *request* a JSON value and *header* a mapping. The wait before
+    a retry is doubled and jittered each time; a Retry-After of the server counts instead, unless it
+    asks for more than ten minutes: then the call has failed.
     """
 
     api: str | Client | None = option(None, API)

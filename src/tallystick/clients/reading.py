@@ -190,10 +190,7 @@ def _as_text(value: object) -> str:
     return str(value)
 
 
-# The part of a reply that is its answer: without the reasoning, and inside the answer's own tags.
-#
-# Models that reason write ``<think>…</think>`` first, and prompts often ask for
-# ``<answer>…</answer>``. A label inside the reasoning is no answer.
+# The part of a reply that is its answer: without the reasoning, inside the answer's own tags.
 
 
 _REASONING = re.compile(
@@ -214,8 +211,7 @@ def final_part(text: str) -> str:
     Parameters
     ----------
     text
-        The reply. Reasoning that never ends (the reply was cut off) leaves nothing. Some servers
-        leave out the opening tag: then all before the closing one is reasoning.
+        The reply. Reasoning that never ends (the reply was cut off) leaves nothing.
 
     Examples
     --------
@@ -226,31 +222,22 @@ def final_part(text: str) -> str:
     >>> final_part("a < b, so yes")
     'a < b, so yes'
     """
-    rest = _without_reasoning(text)
+    first, *rest = _REASONING.split(text)
+    kept, inside = [first], False
+    for closes, after in zip(rest[::2], rest[1::2], strict=True):
+        if closes:
+            kept = [*(kept if inside else ()), after]
+        inside = not closes
+    answered = "".join(kept).strip()
     opened: dict[str, int] = {}
     found = None
-    for tag in _ANSWER.finditer(rest):
+    for tag in _ANSWER.finditer(answered):
         name = tag[2].casefold()
         if not tag[1]:
             opened[name] = tag.end()
         elif name in opened:
-            found = rest[opened.pop(name) : tag.start()].strip()
-    return rest if found is None else found
-
-
-def _without_reasoning(text: str) -> str:
-    """Return the text outside reasoning tags, in one pass over the tags."""
-    kept: list[str] = []
-    start, inside = 0, False
-    for tag in _REASONING.finditer(text):
-        if not tag[1] and not inside:
-            kept.append(text[start : tag.start()])
-            inside = True
-        elif tag[1]:
-            if not inside:
-                kept.clear()  # the opening tag was left out
-            start, inside = tag.end(), False
-    return "".join(kept if inside else [*kept, text[start:]]).strip()
+            found = answered[opened.pop(name) : tag.start()].strip()
+    return answered if found is None else found
 
 
 _REFUSAL = re.compile(

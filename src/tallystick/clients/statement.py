@@ -1,36 +1,46 @@
-"""Which label a reply in free text states: better none than a wrong one.
+r"""Which label a reply in free text states: better none than a wrong one.
 
-A label counts where it stands as an answer: as the whole reply, its last line or its first
-sentence, after "answer:", in bold or in a box, or in a closed set of sentences ("the verdict is A",
-"I choose B", "the comment is safe"). Anywhere else it is a word like any other: an adjective ("the
-correct answer is 12"), a quotation, one of two that are weighed, or the object of a denial, which
-ten languages write in a hundred ways. What is no statement here is left unread, so a denial needs
-no list of negations in every language.
+Every label becomes one sign, whatever surrounds it (`**B**`, "Option B", `4/5`), and a grammar says
+where a sign stands as the answer:
+
+| place | such as |
+|---|---|
+| alone | the whole reply, its last sentence, a line, a box, bold at the end of a line |
+| titled | ``Final verdict: B`` |
+| opening | ``No. The code leaks.``, ``B) Mitochondria`` |
+| noun + is | ``the correct option is B`` |
+| I + verb | ``I would classify this as B``, ``I'd go with B`` |
+| this + is | ``the review is B``, ``it belongs in B`` |
+| is + best | ``B is the better answer`` |
+
+Anywhere else a label is a word like any other. A frame holds nothing between its words that is not
+listed, so a denial needs no list of negations in every language.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+
+# How labels are spelled.
 
 TRIM = " \t\r\n.,;:!\"'`*()[]{}_#~$“”‘’«»…。،۔।，！：；（）「」【】"
 """What may stand around a label: blanks, punctuation, quotes and markup."""
 
 _PICTURES = re.compile(r"[\u2600-\u27bf\ufe0f\U0001f300-\U0001faff]+")
 _JOINED = re.compile(r"(?<=[^\W\d])[-_](?=[^\W\d])")
-_SPACES = re.compile(r"\s+")
 _AROUND_SIGN = re.compile(r"\s*([<>=])\s*")
 _WHOLE = re.compile(r"(-?)0*(\d+)(?:\.0+)?")
+_LETTER = r"[^\W\u3040-\u30ff\u4e00-\u9fff]"
+"""A letter of a script that writes blanks between words."""
+_FORMS = {"passes": "pass", "passed": "pass", "fails": "fail", "failed": "fail"}
 
 
 def label_key(text: str) -> str:
     """Return what two spellings of one label have in common.
-
-    Case, markup around it, ``_`` and ``-`` between words, blanks around ``>``, leading zeros and a
-    decimal ``.0`` make no difference.
 
     >>> label_key("**Technical_Issue**."), label_key("A>B"), label_key("04.0")
     ('technical issue', 'a > b', '4')
@@ -39,10 +49,66 @@ def label_key(text: str) -> str:
     """
     plain = _PICTURES.sub(" ", unicodedata.normalize("NFKC", text)).strip(TRIM)
     plain = plain.removeprefix(">").strip(TRIM)  # a quotation in Markdown
-    words = _SPACES.sub(" ", _JOINED.sub(" ", plain)).casefold()
+    words = " ".join(_JOINED.sub(" ", plain).split()).casefold()
     words = _AROUND_SIGN.sub(r" \1 ", words).strip()
     number = _WHOLE.fullmatch(words)
     return f"{number[1]}{number[2]}" if number else words
+
+
+@dataclass(frozen=True)
+class _Labels:
+    """The spellings of a set of labels: as they are, by key, and what finds them in a text."""
+
+    exact: dict[str, int]
+    keys: dict[str, int]
+    markup: re.Pattern[str]
+    found: re.Pattern[str]
+    scale: re.Pattern[str]
+    kind: re.Pattern[str]
+
+    def code(self, text: str) -> int:
+        """Return the code of one spelling, -1 if it is none."""
+        return self.exact.get(text.strip(), self.keys.get(label_key(text), -1))
+
+
+@lru_cache(maxsize=16)
+def _labels(labels: tuple[str, ...]) -> _Labels:
+    exact = {label: j for j, label in enumerate(labels)}
+    keys: dict[str, int] = {}
+    for j, label in enumerate(labels):
+        # Two labels that differ by case only are read exactly or not at all.
+        keys[label_key(label)] = -1 if label_key(label) in keys else j
+    forms = {form: keys[verb] for form, verb in _FORMS.items() if verb in keys}
+    keys = forms | {key: j for key, j in keys.items() if j >= 0 and key}
+
+    # Of a scale of numbers, "4/5", "4 out of 5" and "4 stars" are 4; 4.5, -4 and 4 % are not.
+    top = max(labels, key=int) if all(label.isdigit() for label in labels) else None
+    rest = rf"(?!{_LETTER}|-|\.\d|\s*%)" if top is None else r"(?:\.0+)?(?!\.?\d|\s*%)"
+    spelled = "|".join(map(_spelled, sorted({*labels, *forms}, key=len, reverse=True)))
+    word = rf"(?<!{_LETTER})(?<![.-])(?:{spelled or '(?!)'}){rest}"
+    scale = (
+        rf"(?<=\d)(?:(?:\.0+)?(?:\s+points?)?\s*(?:/|out\s+of)\s*{top}\b)?(?:(?<!\.\d)\s+stars?\b)?"
+    )
+    # "Option B" is B; "the answer correct" is no label.
+    short = "".join(chr(_FIRST + j) for j, label in enumerate(labels) if len(label) < 3)
+    markup = re.escape("".join(mark for mark in _MARKS if mark not in "".join(labels)))
+    return _Labels(
+        exact=exact,
+        keys=keys,
+        markup=re.compile(rf"(?<!\w)_+|_+(?!\w)|\\(?:boxed|text)|[{markup}]"),
+        found=re.compile(word, re.IGNORECASE),
+        scale=re.compile("(?!)" if top is None else scale, re.IGNORECASE),
+        kind=_compiled(rf"\b{_W['kind']}_([{short or chr(_FIRST - 1)}])"),
+    )
+
+
+def _spelled(label: str) -> str:
+    """Return a pattern of a label: blanks, ``_`` and ``-`` between its words are one."""
+    parts = re.split(r"(\s*[<>=]\s*)|(?<=\w)[\s_-]+(?=\w)", label)
+    written = [re.escape(part.strip()) for part in parts if part and part.strip()]
+    if any(sign in label for sign in "<>="):
+        return r"\s*".join(written) + r"(?!\s*[<>=])"  # "A > B > C" is no "A > B"
+    return r"[\s_-]+".join(written)
 
 
 def whole_label(text: str, labels: Sequence[str]) -> int:
@@ -53,20 +119,245 @@ def whole_label(text: str, labels: Sequence[str]) -> int:
     >>> whole_label("4/5", ["1", "2", "3", "4", "5"]), whole_label("Option b", ["a", "b"])
     (3, 1)
     """
-    words = _words(tuple(labels))
-    if text.strip() in words.exact:
-        return words.exact[text.strip()]
-    key = label_key(text)
-    if key in words.keys:
-        return words.keys[key]
-    bare = _KIND_OF.sub("", key, count=1).strip(TRIM)
-    if words.top is not None:
-        bare = re.sub(
-            rf"\s*(?:(?:/|out of)\s*{re.escape(words.top)})?$",
-            "",
-            re.sub(r"^(\d+)\s+stars?$", r"\1", bare),
-        )
-    return words.keys.get(label_key(bare), len(labels)) if bare != key else len(labels)
+    spelled = _labels(tuple(labels))
+    code = spelled.code(text)
+    if code < 0:
+        alone = _ALONE.fullmatch(_signed(text, spelled))
+        code = _code(alone) if alone else -1
+        code = code if label_key(labels[code]) in spelled.keys else -1
+    return len(labels) if code < 0 else code
+
+
+# Labels as signs: one private character each, so that the grammar does not know what they are.
+
+_FIRST = 0xE000
+_SIGN = "([\ue000-\uf8ff])"
+_MARKS = '*`"“”«»„「」[]{}$#'
+_BRACKETED = re.compile(rf"[('‘]+\s*{_SIGN}\s*[)'’]+")
+_ARTICLE = re.compile(
+    r"(?:[ai](?=\s+\w)|I(?=\s+\w|'))(?!\s+(?:because|since)\b)"
+    r"|A(?=\s+[^\W\d_A-Z])(?!\s+(?:is|was|wins|gets|has|over|because|since|and|or|nor|gives|rather"
+    r"|provides|offers|as|for|but|here|overall|on|edges|beats|outperforms|é|es)\b)"
+)
+"""An article or a pronoun, where it is not a label of one letter."""
+
+
+def _signed(text: str, labels: _Labels) -> str:
+    """Return a text without markup, with a sign for every label.
+
+    >>> _signed("I'd pick **Option B**.", _labels(("A", "B")))
+    "I'd pick \ue001."
+    """
+    text = unicodedata.normalize("NFKC", _PICTURES.sub(" ", text)).replace("’", "'")
+    plain = " ".join(labels.scale.sub("", labels.markup.sub("", text)).split())
+
+    def sign(match: re.Match[str]) -> str:
+        code = labels.code(match[0])
+        article = len(match[0]) == 1 and _ARTICLE.match(plain, match.start())
+        return match[0] if article or code < 0 else chr(_FIRST + code)
+
+    signs = _BRACKETED.sub(r"\1)", labels.found.sub(sign, plain))
+    return labels.kind.sub(r"\1", signs).removeprefix(">").strip()
+
+
+# The words of the grammar: one entry per paragraph, blanks part words, `_` is a blank inside one.
+
+
+def _lexicon(text: str) -> dict[str, str]:
+    entries = (entry.partition(": ") for entry in text.strip().split("\n\n"))
+    return {name: f"(?:{'|'.join(words.split())})".replace("_", " ") for name, _, words in entries}
+
+
+# Only a modifier may stand before the answer: a "wrong answer: B" is none.
+# Titles are it only before a colon: "the priority is high" may speak of a text.
+# Items are labelled: "a negative review" says of it what "negative" does.
+_W = _lexicon(r"""
+answer: answer verdict label rating score classification category class sentiment grade decision
+    result choice judge?ment winner option prediction preference vote intent pick 答案 结论 標籤 标签 判断
+    情感 评分 答え 正解 回答 उत्तर जवाब respuesta veredicto etiqueta nota réponse étiquette note الإجابة
+    الجواب উত্তর resposta rótulo veredito alternativa ответ вердикт метка جواب jawaban antwort
+    urteil bewertung gewinner ganadora? gagnant vencedora? risposta
+
+title: preferred priority severity relation topic stance level outcome overall evaluation
+    assessment conclusion response final 选择 選擇 wahl ergebnis résultat resultado
+
+modifier: the my our your a its is this so and thus then here final overall correct right best
+    better short total preferred only most more single main dominant general expressed predicted
+    appropriate suitable fitting likely accurate stronger strongest proper valid closest
+    judge'?s? la le el il der die das o correcta correcte bonne richtige sua minha mi ma meine?
+    mon sichere правильный верный мой
+
+after: correcta correcte correta corretta الصحيحة الصحيح here label verdict score
+
+kind: option response answer assistant choice model candidate output reply system grade score
+    rating level label category class number opción opção réponse respuesta resposta antwort
+
+item: review comment text statement message tweet post sentence reply response answer output
+    claim e-?mail ticket passage translation summary code essay submission article headline
+    document request query solution feedback one case issue tone mood language priority severity
+
+is: is was would_be must_be should_be has_to_be will_be remains es sería est serait ist wäre
+    lautet é seria è adalah هي هو है
+
+how: therefore thus hence clearly definitely certainly surely obviously absolutely still simply
+    best most very an? the : clear solid la le el die der das a_la é_a claramente eindeutig klar
+
+lead: on_balance on_reflection in_short in_sum in_summary in_conclusion in_my_view all_in_all
+    overall therefore thus hence so then still ultimately finally clearly again also but and now
+    altogether i_(?:think|believe|conclude|judge|would_say)(?:_that)? i'd_say(?:_that)?
+    i(?:'m|_am)_(?:confident|sure|certain)(?:_that)? donc por_(?:lo_)?tanto daher portanto
+    поэтому 因此 所以
+
+as: as under in into to at with of being for towards?
+
+verb: choose pick select say prefer rate score classify label grade mark(?:ing)? judge consider
+    deem call(?:ing)? give assign file tag put place categori[sz]e assess evaluate describe see
+    rank vote go(?:ing)? opt settle route award favou?r lean find set
+
+may: would will must have_to going_to am 'm 'd 'll therefore thus still hence rather hereby
+    slightly strongly personally ultimately
+
+classed: classified labell?ed rated marked filed routed scored graded judged considered
+    described categori[sz]ed deemed
+
+belongs: belongs_(?:to|in|under) falls_(?:under|into|in) qualifies_as counts_as reads_as
+    comes_across_as deserves gets earns receives merits warrants is was would_be must_be
+    should_be
+
+best: better best winner preferred superior stronger strongest correct right melhor mejor
+    meilleure? besser
+
+beats: is_(?:slightly_)?(?:better_than|superior_to) edges_out beats outperforms
+
+why: because since as_\w due_to given based_on for_(?:the|its|being|this) here\b overall\b
+    after_ considering thanks_to (?:on|in)_this under_ 因为 因為 weil parce porque потому car
+
+choose: elijo escojo elegiría me_quedo_con voto_por je_choisis je_choisirais je_préfère
+    j'opte_pour ich_wähle ich_nehme scelgo escolho fico_com выбираю 我选 我選 我选择 我選擇 saya_memilih
+    أختار
+
+or: or and and/or nor oder und ou et o y или и या और أو 或 和
+
+if: if unless whether depend[a-z]* otherwise provided assuming suppos[a-z]* had
+
+doubt: not no never neither nor none nobody cannot can'?t without hardly barely rather_than
+    instead may might could maybe perhaps possibly either almost nearly somewhat partly
+    partially would_have_(?!to) was_going initial[a-z]* at_first first second word phrase term
+    part half parts earlier unsure undecided hard_to tempted tempting suppose says said wrote
+    claims argues answered thinks calls wrong reference student[a-z]* expected gold kein[a-z]*
+    niemand personne nadie aucun[a-z]* никто nicht pas jamais nunca não нет?
+""")
+ANSWER_WORDS = _W["answer"]
+"""Words for the answer itself."""
+
+_MODIFIERS = rf"(?:{_W['modifier']}[_,:]+|(?:सही|正确|最终|最後の|最終|রায়)_?){{0,6}}"
+_OF = r"(?:_(?:of|for|in|to|by|from|given|between)(?:_[\w'-]+){1,5}?)?"
+_IS = rf"(?:_?(?:'s|は|是|为|為|—|–)|_{_W['is']})"
+_HOW = rf"(?:_?{_W['how']},?_?){{0,4}}_?"
+_LEAD = rf"(?:{_W['lead']}[_,:]+){{0,4}}"
+_START = rf"(?:^|[,;:(。，；]_?|[—–-]_|\b(?:so|that|hence|thus|therefore)_){_LEAD}"
+_IT = (
+    r"(?:_(?:it|this|that|them|(?:the|this|that)(?:_[\w'-]+){1,4}?)(?:_one)?)?"
+    r"(?:_(?:an?|the)(?:_(?:overall|final))?_(?:score|rating|grade|label|category)(?:_of)?)?"
+)
+_BELONGS = (
+    rf"(?:(?:is|was|gets?|(?:should|would|can|must)_be)(?:_best)?_{_W['classed']}"
+    rf"(?:_(?:as|under|to|in|into))?|{_W['belongs']}|'s)"
+)
+_NOUN = (
+    rf"(?:_(?:{_W['item']}|category|class|label|rating|score|sentiment|overall|(?:from|to)_me))?"
+)
+_NOT = r"(?:,?_?(?:not|over|rather_than|instead_of|>)_)"
+_END = rf"{_NOUN}(?=_?(?:$|[.!。।،,;:—–(|)]|-_|です|है|{_W['why']}|{_NOT}))"
+_STOP = rf"{_NOUN}(?=[_)]*(?:[.!。।]*_?$|[;:—–(]|-_|,?_?{_W['why']}|{_NOT}))"
+"""After a label that a sentence only says of its subject, nothing may follow but a reason."""
+_CLOSE = rf"(?=_?(?:$|[.!,;:(—–]|{_W['why']}))"
+
+
+def _frames() -> tuple[re.Pattern[str], ...]:
+    """Return the sentences that state a label."""
+    head = rf"{_MODIFIERS}(?:{_W['answer']}|topic|relation|emotion)"
+    this = rf"(?:it|this|that|(?:this|the|that|your)(?:_\w+)?_{_W['item']}{_OF})"
+    any_one = r"(?:it|this|that|(?:this|the|that|your)(?:_[\w'-]+){1,5}?)"
+    hence = rf"(?:^|\b(?:so|that|hence|thus|therefore)_){_LEAD}"
+    article, best = "(?:(?:the|la|die)_)?", rf"{_W['best']}\b"
+    is_best = (
+        rf"(?:is|was|é|es|est|ist|(?:provides|gives|offers)(?=_the))_{article}(?:clear_|\w+ly_)?{best}"
+        rf"(?:_(?:one|overall|of_the_two|{_W['kind']}))*{_CLOSE}"
+    )
+    texts = (
+        rf"{_START}{head}(?:_{_W['after']})?{_OF}{_IS}{_HOW}{_SIGN}{_END}",
+        rf"{head}_?(?:_|は)_?{_SIGN}_?(?:है|です)",
+        rf"\b(?:i|we)(?:'d|'ll|'m)?(?:_{_W['may']}){{0,4}}_{_W['verb']}{_IT}(?:_{_W['as']})?{_HOW}"
+        rf"{_SIGN}{_END}",
+        rf"{hence}{any_one}_?{_BELONGS}{_HOW}{_SIGN}{_STOP}",
+        rf"{_START}{this}_?{_BELONGS}{_HOW}{_SIGN}{_NOUN}_?[.!]*$",
+        rf"{_START}(?:it|this|the_\w+)_{_SIGN}(?:_the_(?:check|test|rubric|criteria))?{_STOP}",
+        rf"^{_LEAD}(?:this|the)_{_W['item']}{_OF}_(?:expresses|conveys|shows|has|carries|reflects)_an?_"
+        rf"(?:clearly_|overall_)?{_SIGN}_(?:sentiment|tone|attitude|stance|opinion)(?=_?[.!,;:(]|$)",
+        rf"{_START}{article}{_SIGN}\)?_(?:wins|gets_my_vote)(?:_(?:this|the)_\w+)?{_CLOSE}",
+        rf"{_START}{article}{_SIGN}\)?_{_W['beats']}_(?:the_)?{_SIGN}{_STOP}",
+        rf"{_START}{article}{_SIGN}\)?_{is_best}",
+        rf"{_START}{article}{best}(?:_(?:of_the_two|one|{_W['kind']}))?_is_{_SIGN}{_STOP}",
+        rf"^{_SIGN}\)?(?={_NOT}(?:the_)?{_SIGN}\)?[_.!]*$)",
+        r"(?:^|,_?)(?:so|therefore|thus|hence|in_short|clearly|definitely|certainly|absolutely|surely"
+        rf"|obviously|a_solid|daher|donc|por_tanto)[_,:]+{_HOW}{_SIGN}(?:_it_is)?{_STOP}",
+        rf"\b(?:my_vote_goes_to|that_leaves(?:_only)?)_{_SIGN}_?[.!]*$",
+        # The same sentences in other languages: I choose B, I would call it B, it is B.
+        rf"\b{_W['choose']}(?:_(?:la|le|die|a|o|el|вариант))?_?{_SIGN}{_END}",
+        rf"\b(?:ich|je|eu|я|io|saya|yo)(?:_[\w'-]+){{1,5}}?_(?:als|como|comme|как|come|sebagai)_{_SIGN}"
+        r"(?=_?(?:[.!,;:(]|$|ein\b|\w+en\b))",
+        rf"^(?:[\w'-]+_){{1,6}}(?:ist|est|es|é|è|adalah){_HOW}{_SIGN}_?[.!]*$",
+        rf"^(?:[а-яё]+_){{1,4}}[—–]_?{_SIGN}_?[.!]*$",
+        rf"^\w{{1,8}}(?:是|は|为){_SIGN}(?:です|的)?_?[。.!]*$",
+        rf"^(?:[\w'-]+_){{1,4}}{_SIGN}_(?:है|আছে)_?[।.!]*$",
+    )
+    return tuple(map(_compiled, texts))
+
+
+def _compiled(text: str) -> re.Pattern[str]:
+    return re.compile(text.replace("_", " "), re.IGNORECASE | re.MULTILINE)
+
+
+_FRAMES = _frames()
+_TITLED = _compiled(
+    rf"(?:^|[.;,:!(|]_|[>-]_)[_>|-]*{_MODIFIERS}(?:{_W['answer']}|{_W['title']})"
+    r"(?:_(?:verdict|rating|score|grade|sentiment|label|result|answer|assessment|decision|choice)s?\b)?"
+    rf"(?:_?\([^()]{{1,12}}\)|_of_\w+_\w+|_final|_{_W['after']})?_?(?:=>|->|[:=→|]|—|–|_-_)_?"
+    rf"(?:(?:an?|the|la|le)_)?{_SIGN}(?:{_END}|(?=_(?:wins|is_(?:the_)?{_W['best']})\b))"
+)
+_BOXED = re.compile(r"\\boxed\s*\{(?:\\text\s*\{)?([^{}]+)|\[\[([^\[\]]+)\]\]|\[RESULT\]\s*(.+)$")
+_BOLD = re.compile(rf"\*\*([^*]+)\*\*(?=[\s.!]*$|\s+(?:is|as)\s+(?:the\s+)?{_W['best']}\b)")
+_ALONE = _compiled(rf"[_(]*{_SIGN}[_.,;:!)。।]*")
+_OPENING = _compiled(
+    rf"[_(]*(?:(?:the|a|an)_)?{_SIGN}(?P<mark>[.!)。।](?=_|$)|_?(?:[:;,(]|[—–]|-_|(?={_W['why']})))_?"
+)
+_LISTED = _compiled(rf"[_>(-]*{_SIGN}[.)](?=_?\S)")
+_OTHER_TITLE = _compiled(
+    r"(?!.*(?:wrong|reference|student|expected|gold|confidence|length))[_>-]*[a-z][\w_-]{1,24}:_?"
+    rf"{_SIGN}[_.!]*$"
+)
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=;)\s+|(?<=[。！？；।])(?=\S)")
+_CLAUSE = _compiled(r"[,;:]_(?:but|so|hence|thus|therefore|and|my)?\b|[，；]")
+_CONDITION = _compiled(rf"\b{_W['if']}\b|如果|若")
+_DOUBT = _compiled(rf"\b{_W['doubt']}\b|n't\b|[不没非未]")
+_CHOICE = _compiled(
+    rf"[_)]*(?:,?_?{_W['or']}_?(?=.*{_SIGN})"
+    r"|,?_?(?:but|however|while|unless|if|when|only|were|had|or|and)\b|[/&|]_?[^\d_])"
+)
+_BEATEN = _compiled(
+    rf"[_,)]*(?:not|over|rather_than|instead_of|>|{_W['beats']})_(?:(?:the|an?)_)?{_SIGN}"
+)
+_EXPLAINED = _compiled(rf"_?(?:[.:;—–(|]|-_|,?_?(?:{_W['why']}|while\b|with\b))")
+_ANOTHER_THING = re.compile(r"(?:is|was|are|has|would|could|can|may|might)\b")
+_NEXT_QUESTION = _compiled(
+    r"^[\s#>*-]*(?:question|q|review|text|input|comment|passage|claim|prompt|example|user|human"
+    r"|sentence|tweet|document|statement|ticket|email|message|item|problem|instruction)\s*\d*\s*[:.)]"
+)
+
+
+# Reading.
 
 
 def stated_label(text: str, labels: Sequence[str]) -> int:
@@ -81,31 +372,27 @@ def stated_label(text: str, labels: Sequence[str]) -> int:
     1
     """
     none = len(labels)
-    code = whole_label(text, labels)
-    if code < none:
-        return code
-    plain = _PICTURES.sub(" ", first_answer(text, labels))
-    lines = [line.strip() for line in plain.splitlines() if line.strip()]
+    whole = whole_label(text, labels)
+    if whole < none:
+        return whole
+    spelled = _labels(tuple(labels))
+    raw = [line for line in first_answer(text, labels).splitlines() if line.strip(TRIM + "|-")]
+    lines = [_signed(line, spelled) for line in raw]
     if not lines:
         return none
-    opening = _opening(lines, labels)
-    code = whole_label(_SENTENCE.split(lines[-1])[-1], labels)
-    if code == none:
-        code = _declared(lines, labels)
-    if code == none:
-        # "unsafe" on a line of its own, and a category below; two such lines are a list.
-        alone = {whole_label(line, labels) for line in lines} - {none}
-        code = alone.pop() if len(alone) == 1 else none
-    if code == none:
-        # "Relevance: irrelevant", whatever the title, where the label is a word of its own.
-        titled = {
-            _code(one["label"], _words(tuple(labels))) for one in map(_TITLE_OF.match, lines) if one
-        }
-        code = titled.pop() if len(titled - {-1}) == len(titled) == 1 else none
-    if code == none:
-        return opening
+    opening = _opening(lines)
+    last = _ALONE.fullmatch(_SENTENCE.split(lines[-1])[-1])
+    code: int | None = _code(last) if last else _declared(raw, lines, spelled)
+    if code is None:
+        # "unsafe" on a line of its own, or "Relevance: irrelevant"; two such lines are a list.
+        alone = {_code(one) for one in map(_ALONE.fullmatch, lines) if one}
+        titled = {_code(one) for one in map(_OTHER_TITLE.match, lines) if one}
+        wordy = all(len(labels[one]) > 3 for one in titled)
+        code = _only(alone or (titled if wordy else set()))
+    if code is None:
+        return none if opening is None else opening
     # "Yes. … Answer: no" says two things.
-    return none if opening not in (none, code) else code
+    return none if opening not in (None, code) else code
 
 
 def first_answer(text: str, labels: Sequence[str]) -> str:
@@ -117,281 +404,87 @@ def first_answer(text: str, labels: Sequence[str]) -> str:
     first, _, rest = text.lstrip().partition("\n")
     if _NEXT_QUESTION.search(rest) is None:
         return text
-    answered = min(whole_label(first, labels), _declared([first.strip()], labels))
-    return first if answered < len(labels) else text
+    spelled = _labels(tuple(labels))
+    signed = _signed(first, spelled)
+    answered = _ALONE.fullmatch(signed) or _declared([first], [signed], spelled) is not None
+    return first if answered else text
 
 
-@dataclass(frozen=True)
-class _Words:
-    """The spellings of a set of labels, and what finds them in statements."""
-
-    exact: dict[str, int]
-    keys: dict[str, int]
-    top: str | None
-    marks: tuple[re.Pattern[str], ...]
-    sentences: tuple[re.Pattern[str], ...]
-    beaten: re.Pattern[str]
-    any: re.Pattern[str]
+def _code(match: re.Match[str]) -> int:
+    return next(ord(sign) - _FIRST for sign in match.groups() if sign and ord(sign) >= _FIRST)
 
 
-def _opening(lines: Sequence[str], labels: Sequence[str]) -> int:
+def _only(codes: set[int]) -> int | None:
+    return codes.pop() if len(codes) == 1 else None
+
+
+def _opening(lines: Sequence[str]) -> int | None:
     """Return the label with which a reply begins: "No, it does not.", "B. Mitochondria"."""
-    none, words = len(labels), _words(tuple(labels))
-    first = _FIRST_SENTENCE.match(lines[0])
-    code = none
-    if first is not None and "?" not in first[0] and not _CHOICE.match(lines[0][first.end() :]):
-        code = whole_label(first[0], labels)
-    head = _HEADING.match(lines[0]) if code == none else None
-    if head is not None and (head["mark"] != "," or head["label"].casefold() in ("yes", "no")):
-        # "Correct: the derivation holds", unless what follows weighs another label.
-        others = {_code(one[0], words) for one in words.any.finditer(" ".join(lines)[head.end() :])}
-        head_code = whole_label(head["label"], labels)
-        code = none if others - {head_code, -1} else head_code
+    first = _OPENING.match(lines[0])
+    if first is None:
+        return None
+    code, rest = _code(first), lines[0][first.end() :]
     # "A. Mars / B. Jupiter" lists the options; "B. Mitochondria" alone is an answer.
-    heads = {
-        whole_label(one[0], labels)
-        for line in lines[1:]
-        if (one := _FIRST_SENTENCE.match(line)) is not None and one.end() < len(line)
-    }
-    return none if heads - {code, none} else code
+    if {_code(one) for one in map(_LISTED.match, lines[1:]) if one} - {code}:
+        return None
+    mark = first["mark"].strip()[:1]
+    if mark == ")" and _ANOTHER_THING.match(rest):  # "A) is too small"
+        return None
+    if (_CHOICE.match(rest) and mark != ",") or "?" in rest[:60].partition(".")[0]:
+        return None
+    if mark and mark in ".!)。।—–-":
+        return code
+    # "Correct: the derivation holds", unless what follows weighs another label.
+    weighed = {ord(sign) - _FIRST for sign in re.findall(_SIGN, " ".join([rest, *lines[1:]]))}
+    return None if weighed - {code} else code
 
 
-def _declared(lines: Sequence[str], labels: Sequence[str]) -> int:
+def _declared(raw: Sequence[str], lines: Sequence[str], labels: _Labels) -> int | None:
     """Return the label of the statements in so many words; of several the one on the last line."""
-    none = len(labels)
-    words = _words(tuple(labels))
-    found: list[tuple[int, int]] = []  # (line, code)
-    for number, line in enumerate(lines):
-        for sentence in _SENTENCE.split(unicodedata.normalize("NFKC", line)):
-            # What is supposed or depends on something is not said.
-            patterns = words.marks
-            if not _CONDITION.search(sentence):
-                patterns = (*patterns, *words.sentences)
-            for pattern in patterns:
-                for match in pattern.finditer(sentence):
-                    if pattern in words.sentences and _is_denied(sentence, match, words):
-                        continue
-                    if not _followed_by_another(sentence[match.end() :], match, words):
-                        found.append((number, _code(match["label"], words)))
+    found = [
+        (number, code)
+        for number, (text, line) in enumerate(zip(raw, lines, strict=True))
+        for code in (*_marked(text, labels), *_said(line))
+    ]
     codes = {code for _, code in found}
     if len(codes) > 1:
         # "Criterion 1: fail … Final verdict: pass": the last line decides, unless it says two.
         codes = {code for number, code in found if number == found[-1][0]}
         if found[-1][0] != len(lines) - 1:
-            return none
-    return codes.pop() if len(codes) == 1 else none
+            return None
+    return _only(codes)
 
 
-def _is_denied(sentence: str, match: re.Match[str], words: _Words) -> bool:
-    """Say whether the clause up to the label denies or doubts it."""
-    clause = _CLAUSE.split(sentence[: match.start("label")])[-1]
-    said = sentence[match.start() : match.start("label")]
-    return _DOUBT.search(words.any.sub("", max(clause, said, key=len))) is not None
+def _marked(line: str, labels: _Labels) -> Iterator[int]:
+    """Yield the labels in boxes, and those in bold at the end of a line."""
+    for match in (*_BOXED.finditer(line), *_BOLD.finditer(line)):
+        text = _signed(next(part for part in match.groups() if part), labels)
+        alone = _ALONE.fullmatch(text) or _LISTED.match(text)
+        if alone:
+            yield _code(alone)
 
 
-def _followed_by_another(rest: str, match: re.Match[str], words: _Words) -> bool:
+def _said(line: str) -> Iterator[int]:
+    """Yield the labels that the sentences of a line state."""
+    for sentence in _SENTENCE.split(line):
+        # What is supposed or depends on something is not said.
+        frames = () if _CONDITION.search(sentence) else _FRAMES
+        for frame in (_TITLED, *frames):
+            for match in frame.finditer(sentence):
+                code = _code(match)
+                at = sentence.index(chr(_FIRST + code), match.start())
+                clause = _CLAUSE.split(sentence[:at])[-1]
+                spoken = sentence[match.start() : at]
+                denied = frame is not _TITLED and _DOUBT.search(max(clause, spoken, key=len))
+                if not denied and not _followed_by_another(sentence[at + 1 :], code):
+                    yield code
+
+
+def _followed_by_another(rest: str, code: int) -> bool:
     """Say whether another label, a choice or a question follows: "A or B", "A, B", "A?"."""
-    if words.beaten.match(rest):  # "A, not B", "A over B"
+    if _BEATEN.match(rest):  # "A, not B", "A over B"
         return False
     if _CHOICE.match(rest) or "?" in rest[:60].partition(".")[0]:
         return True
-    return any(
-        _code(one[0], words) != _code(match["label"], words)
-        for one in words.any.finditer(rest)
-        if len(one[0]) > 1 or one[0].isdigit() or one[0] != one[0].lower()
-    ) and not _EXPLAINED.match(rest)
-
-
-def _code(text: str, words: _Words) -> int:
-    """Return the code of a label that a pattern found."""
-    return words.exact.get(text, words.keys.get(label_key(text), -1))
-
-
-@lru_cache(maxsize=16)
-def _words(labels: tuple[str, ...]) -> _Words:
-    exact = {label: j for j, label in enumerate(labels)}
-    keys: dict[str, int] = {}
-    for j, label in enumerate(labels):
-        # Two labels that differ by case only are read exactly or not at all.
-        keys[label_key(label)] = -1 if label_key(label) in keys else j
-    keys = {key: j for key, j in keys.items() if j >= 0 and key}
-    # "It passes" says what "pass" does.
-    forms = {form: keys[verb] for verb, *more in _FORMS if verb in keys for form in more}
-    keys = forms | keys
-
-    numbers = [label for label in labels if label.isdigit()]
-    top = max(numbers, key=int) if len(numbers) == len(labels) else None
-    longest = sorted({*labels, *forms}, key=len, reverse=True)
-    one = "|".join(_spelled(label) for label in longest) or r"(?!)"
-    decimal = r"(?:\.0+)?(?!\.?\d)" if top is not None else r"(?![\w-]|\.\d|\s*%)"
-    label = rf"(?P<label>(?:(?<![\w.-])|(?<=[是为為は]))(?:{one}){decimal})"
-    of_top = rf"(?:\s*(?:/|out\s+of)\s*{top}\b)?" if top is not None else ""
-    wrapped = rf"{_WRAP}{label}"
-    kind = r"(?:option|response|answer|assistant|choice|an?|la|le)"
-    value = rf"{_WRAP}(?:{kind}\s+)?{wrapped}{of_top}"
-    others = rf"(?:an?\s+)?{_WRAP}(?:{one})(?:\s+one)?{_STOP}"
-    beaten = rf"[\s*_`\"'”’)\]]*(?:,?\s+not|\s+over|\s+rather\s+than|\s*>)\s+(?:{kind}\s+)?{others}"
-    end, alone = (rf"(?:(?={beaten})|{mark})" for mark in (_END, _ALONE))
-    lead = rf"(?:{_LEAD}[\s,:]+)*"
-    will = r"(?:['’]d|['’]ll|['’]m\s+going(?=\s+with)|\s+would|\s+will|\s+must|\s+have\s+to)?"
-
-    def patterns(*texts: str) -> tuple[re.Pattern[str], ...]:
-        return tuple(re.compile(text, re.IGNORECASE) for text in texts)
-
-    return _Words(
-        exact=exact,
-        keys=keys,
-        top=top,
-        marks=patterns(
-            rf"{_TITLED}\s*(?:=>|->|[:=→]|—|–|\s-\s)\s*{value}"
-            rf"(?:{_END}|\s+(?:wins|is\s+(?:the\s+)?{_BEST})\b)",
-            rf"\*\*\s*{value}\s*[.!]?\s*\*\*(?=\s*[.!]?\s*$|\s+(?:is|as)\s+(?:the\s+)?{_BEST}\b)",
-            rf"\*\*\s*{label}\s*[.):]\s+[^*]+\*\*\s*$",
-            rf"\\boxed\s*\{{\s*(?:\\text\s*\{{)?\s*{label}\s*\}}",
-            rf"\[\[\s*{label}\s*\]\]",
-            rf"\[RESULT\]\s*{label}\s*$",
-            rf"[\"'](?:{ANSWER_WORDS})[\"']\s*:\s*[\"']?{label}[\"']?\s*[,}}]",
-        ),
-        sentences=patterns(
-            rf"{_HEAD}\s*{_IS}\s*:?\s*(?:{_SURELY}\s+)?{value}(?:で|$|{end})",
-            rf"\bi{will}\s+(?:{_SO}\s+)?{_CHOOSE}\s*:?\s*{value}{end}",
-            rf"^{value}(?={beaten})",
-            rf"\b(?:my\s+vote\s+goes\s+to|that\s+leaves(?:\s+only)?)\s+{value}{_STOP}",
-            rf"^{lead}(?:it|this|that|the|response|answer)(?:\s+[\w'’]+){{0,5}}?"
-            rf"(?:['’]s|\s+(?:is|was|belongs\s+(?:to|in|under)|deserves|gets|earns|receives"
-            rf"|reads\s+as|should\s+be\s+(?:routed|filed|classified|labell?ed|marked|rated)"
-            rf"(?:\s+(?:to|under|as))?:?))\s+"
-            rf"(?:(?:{_SURELY}|very|an?|clear)\s+)*{wrapped}"
-            rf"(?:\s+(?:{_ITEM}|overall|from\s+me))?{alone}",
-            rf"^{lead}(?:it|this|the\s+\w+)\s+{wrapped}"
-            rf"(?:\s+the\s+(?:check|test|rubric|criteria|requirements?))?{_ALONE}",
-            rf"^{lead}(?:this|the)\s+{_ITEM}\s+(?:expresses|conveys|shows|has)\s+an?\s+{wrapped}"
-            rf"\s+(?:sentiment|tone|attitude|stance|opinion){_END}",
-            rf"^{_LEAD}\s*:\s*{wrapped}{_STOP}",
-            rf"{_HENCE}(?:it|this|(?:the|its)\s+\w+)(?:\s+is|['’]s)\s+(?:an?\s+)?{wrapped}{alone}",
-            # "…, hence: fail", and "Clearly a negative one", which say nothing else.
-            rf"{_HENCE}(?:in\s+short[\s,:]+)?{wrapped}{_STOP}",
-            rf"^(?:{_SURELY}\s+(?:an?\s+)?|a\s+solid\s+){wrapped}"
-            rf"(?:\s+(?:one|from\s+me))?{_STOP}",
-            rf"(?:^|,\s*but\s+){lead}(?:(?:response|answer|assistant|option)\s+)?{wrapped}"
-            rf"[)\]*]*\s+(?:(?:wins|gets\s+my\s+vote){_STOP}|(?:is|(?:provides|gives|offers)(?=\s+the))\s+"
-            rf"(?:the\s+)?(?:clear(?:ly)?\s+|slightly\s+)?{_BEST}\b"
-            rf"(?!\s+(?:on|in|at|for|only|when|with)\b))",
-        ),
-        beaten=re.compile(beaten, re.IGNORECASE),
-        any=re.compile(rf"(?<![\w.-])(?:{one})(?![\w-]|\.\d)", re.IGNORECASE),
-    )
-
-
-def _spelled(label: str) -> str:
-    """Return a pattern of a label: blanks, ``_`` and ``-`` between its words are one."""
-    parts = re.split(r"(\s*[<>=]\s*)|(?<=\w)[\s_-]+(?=\w)", label)
-    written = [re.escape(part.strip()) for part in parts if part and part.strip()]
-    signs = any(sign in label for sign in "<>=")
-    return (r"\s*" if signs else r"[\s_-]+").join(written)
-
-
-_FORMS = (("pass", "passes", "passed"), ("fail", "fails", "failed"))
-_WRAP = r"[\s*_`\"'“”‘’«(\[{$]*"
-ANSWER_WORDS = (
-    r"answer|verdict|label|rating|score|classification|category|class|sentiment|grade|decision"
-    r"|result|choice|judge?ment|winner|option|prediction|preference|vote|intent"
-    r"|gewinner|ganadora?|gagnant|vencedora?"
-    # Chinese, Hindi, Spanish, French, Arabic, Bengali, Portuguese, Russian, Urdu, Indonesian,
-    # German, Japanese
-    r"|答案|结论|標籤|标签|判断|答え|正解|回答|उत्तर|जवाब|respuesta|veredicto|etiqueta|réponse|étiquette"
-    r"|الإجابة|الجواب|উত্তর|resposta|rótulo|ответ|вердикт|метка|جواب|jawaban|antwort|urteil"
-)
-"""Words for the answer itself."""
-
-# Words that are it only before a colon: "the conclusion is positive" may speak of a text.
-_TITLE = (
-    rf"{ANSWER_WORDS}|preferred|priority|severity|relation|topic|stance|level|outcome"
-    r"|overall|evaluation|assessment|conclusion|response|final"
-)
-_BEFORE_NOUN = (
-    r"the|my|our|so|and|thus|hence|therefore|then|final|overall"
-    r"|correct|right|best|better|short|total|preferred"
-    r"|judge['’]?s?|is|this|here|a|la|le|el|die|der|das"
-    r"|correcta|correcte|bonne|richtige|sua|minha|mi"
-    r"|ma|правильный|верный|सही|正确|最终|最後の|最終|রায়|sichere"
-)
-"""The only words that may stand before it: a "wrong answer: B" or a "reference answer: C" is
-none.
-"""
-
-_AFTER_NOUN = r"(?:\s+(?:correcta|correcte|correta|الصحيحة|الصحيح|here|is|final|of\s+th\w+\s+\w+)|\s*\([^()]{1,12}\))?"
-_AS_HEAD = (
-    rf"(?:^(?:i\s+(?:think|believe)\s+)?|(?<=[.;,:!(]\s)(?:but\s+)?(?:on\s+reflection\s+)?|(?<=[*#>-]\s)"
-    rf"|(?<=\*\*))[\s*_#>`\"'(\[-]*"
-    rf"(?:(?:{_BEFORE_NOUN})[\s,:]*)*(?:overall\s+)?(?:NOUN)(?:\s+(?:verdict|rating|score|grade"
-    rf"|sentiment|label|result|answer)s?\b)?[*_`\"']*{_AFTER_NOUN}[*_`\"')\]]*"
-)
-_HEAD, _TITLED = (_AS_HEAD.replace("NOUN", nouns) for nouns in (ANSWER_WORDS, _TITLE))
-_IS = r"(?:is|would\s+be|must\s+be|should\s+be|es|est|ist|é|是|为|為|は|adalah|है)"
-_CHOOSE = (
-    r"(?:choose|pick|select|say|prefer|(?:go\s+)?with|vote\s+for|rate\s+(?:it|this|the)(?:\s+\w+)?(?:\s+as)?"
-    r"|score\s+(?:it|this)|(?:classify|label|grade|mark|judge|consider|deem)\s+(?:it|this|the)(?:\s+\w+)?(?:\s+as)?"
-    r"|call\s+(?:it|this)(?:\s+one)?(?:\s+an?)?|file\s+(?:it|this)\s+under"
-    r"|give\s+(?:it|this)(?:\s+\w+)??(?:\s+an?)?(?:\s+(?:score|rating|grade)\s+of)?)"
-)
-_HENCE = r"(?:^|,\s*)(?:so|therefore|thus|hence)[\s,:]+"
-_SO = r"(?:therefore|thus|still|hence|rather|hereby|slightly|strongly)"
-_LEAD = (
-    r"(?:(?:since|after)\s[^,]{1,60}(?=,)|on\s+a\s+scale\s+(?:of|from)\s+\d+\s+to\s+\d+(?:,\s+where[^,]*(?=,))?|overall|therefore|thus|hence|so|in\s+(?:short|sum|summary|conclusion)|on\s+balance|in\s+my\s+view"
-    r"|on\s+reflection|checking\s+again|considering\s+everything|all\s+in\s+all|looking\s+at\s+(?:the|all)\s+(?:choices|options)"
-    r"|i(?:\s+would|['’]d)\s+say(?:\s+that)?|i\s+(?:conclude|judge|think|believe)(?:\s+that)?)"
-)
-_SURELY = r"(?:(?:clearly|definitely|certainly|surely|obviously|absolutely),?)"
-_ITEM = r"(?:review|comment|text|statement|message|tweet|post|sentence|reply|one)"
-"""What is labelled: "a negative review" says of it what "negative" does."""
-_STOP = r"[\s*_`\"'”’)\]]*[.!]?[\s*_]*$"
-_EXPLAINED = re.compile(
-    r"[\s*_`\"'”’)\]}]*(?:/|out of|[.:;—–(]|,?\s*(?:because|since|因为|因為)|as|while|with)"
-)
-_BEST = r"(?:better|best|winner|preferred|superior|stronger|strongest|correct|right)"
-_END = (
-    r"(?=[\s*_`\"'”’»)\]}$]*(?:\s+(?:here|overall))?(?:$|[.!。।،,;:—–(\n|]|(?<=\))\s|\s-\s|です|because\b|since\b|due\s+to\b|as\s+\w+\s+\w|/\d"
-    r"|\s+out\s+of\b))"
-)
-_ALONE = r"(?=[\s*_`\"'”’)\]]*(?:$|[.!。]\s*$|[:;—–(]|,?\s*(?:because|since)\b))"
-"""After a label that a sentence only says of its subject, nothing may follow but a reason."""
-
-_KIND_OF = re.compile(
-    r"^(?:the\s+)?(?:final\s+)?(?:option|choice|response|answer|assistant)\s+(?=\S+$)"
-)
-_FIRST_SENTENCE = re.compile(r"[^.!?。।\n]{1,60}?(?:[.!)](?=\s|$|\*)|。|।|$|(?=\s[—–-]\s))")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=;)\s+|(?<=[。！？；।])(?=\S)")
-_CLAUSE = re.compile(r"[,;:]\s+(?:but|so|hence|thus|therefore|and|my)?\b")
-_CONDITION = re.compile(
-    r"\b(?:if|unless|whether|depend\w*|otherwise|provided|assuming|suppos\w*|had)\b|如果|若",
-    re.IGNORECASE,
-)
-_HEADING = re.compile(
-    r"[\s*_`\"'“(\[]*(?P<label>[^:,;()]{1,60}?)[*_`\"'”)\]]*(?:\s*(?P<mark>[:,;])|\s+(?P<dash>[—–-])\s|\s*\(.*\)[.!]?$)"
-)
-_DOUBTED = r"wrong|reference|student\w*|expected|gold"
-"""Whose label is not that of the reply."""
-
-_TITLE_OF = re.compile(
-    rf"(?!.*(?:{_DOUBTED}|confidence|length))[\s*_#>-]*[A-Za-z][\w -]{{1,24}}[*_]*:\s*[*_]*"
-    r"(?P<label>[^\W\d][\w -]{4,})[\s*_.!]*$",
-    re.IGNORECASE,
-)
-_CHOICE = re.compile(
-    r"[\s*_`\"'”’)\]]*(?:,?\s*(?:or|and|and/or|nor|oder|und|ou|et|o|y|或|和|или|и|या|और|أو)\b"
-    r"|,?\s*(?:but|however|although|though|while|unless|if|when|only|were|had)\b|[/&|]\s*[^\d\s])",
-    re.IGNORECASE,
-)
-_DOUBT = re.compile(
-    r"\b(?:not|no|never|neither|nor|none|cannot|can['’]?t|without|hardly|barely|rather\s+than|instead"
-    r"|may|might|could|maybe|perhaps|possibly|either|almost|nearly"
-    r"|somewhat|partly|partially|would\s+have|was\s+going|initially|at\s+first|first\s+thought|unsure"
-    rf"|undecided|hard\s+to|tempted|suppose|says|said|{_DOUBTED})\b|n['’]t\b|[不没非未]",
-    re.IGNORECASE,
-)
-_NEXT_QUESTION = re.compile(
-    r"^[\s#>*-]*(?:question|q|review|text|input|comment|passage|claim|prompt|example|user|human"
-    r"|sentence|tweet|document|statement|ticket|email|message|item|problem|instruction)\s*\d*\s*[:.)]",
-    re.IGNORECASE | re.MULTILINE,
-)
+    others = {ord(sign) - _FIRST for sign in re.findall(_SIGN, rest)} - {code}
+    return bool(others) and not _EXPLAINED.match(rest)

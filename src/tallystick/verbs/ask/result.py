@@ -29,8 +29,7 @@ class Cost:
     currency
         As it was given.
     sent, billed
-        Requests sent at most, and those that may have been billed. A request is counted before it
-        leaves, so that a kill may stop one that is counted; none that left is missing.
+        Requests sent at most, and those that may have been billed.
     paid_twice, unused
         Requests beyond the first for one answer, at most, and answers or requests that are not used
         here.

@@ -251,6 +251,15 @@ def _order_of_places(table: BattleTable, first_place: float | None) -> tuple[str
     )
 
 
+def _in_order(rows: Sequence[BattlePair]) -> tuple[str, ...]:
+    """Return the models by their mean win rate over the others that they met, the best first."""
+    rates: dict[str, list[float]] = {}
+    for row in rows:
+        rates.setdefault(row.a, []).append(row.win_rate)
+        rates.setdefault(row.b, []).append(1 - row.win_rate)
+    return tuple(sorted(rates, key=lambda name: (-float(np.mean(rates[name])), name)))
+
+
 def _result(
     rows: list[BattlePair], table: BattleTable, question: CompareQuestion, sample: Sample
 ) -> BattlesResult:
@@ -258,8 +267,8 @@ def _result(
     told = {(row.a, row.b) for row in rows if row.verdict != NOT_TOLD}
     rate = percent_interval(top.win_rate, top.interval)
     tail = f"{p_value(top.adjusted_p, alpha=question.alpha)}; a tie counts half"
+    claims = Claims(_in_order(rows), told, what="model")
     if len(rows) == 1:
-        claims = Claims((top.a, top.b), told, what="model")
         head = (
             f"{claims.best} beats {top.b}" if claims.best else "We cannot tell which model is best"
         )
@@ -267,9 +276,10 @@ def _result(
         said = Sentences(answer=f"{head}{middle} {rate} of {count(n)} battles ({tail}).")
     else:
         said = Sentences(
-            answer=f"{count(len(told))} of {count(len(rows))} pairs of models are told apart in"
-            f" {count(n)} battles.",
-            contrast=f"The surest: {top.a} wins {rate} against {top.b} ({tail}).",
+            answer=claims.answer(),
+            contrast=f"{count(len(told))} of {count(len(rows))} pairs are settled in {count(n)}"
+            f" battles. The surest: {top.a} wins {rate} against {top.b} ({tail}).",
+            open=claims.left() if told else "",
         )
     unit = _RESTS_ON[sample]
     people = () if table.people is None else set(table.people)
@@ -286,8 +296,7 @@ def _result(
         n_items=n,
         assumptions=(
             unit,
-            "no rating model is fitted: each pair is compared by its own battles, and no order of"
-            " all models is claimed",
+            "no rating model is fitted: each pair is compared by its own battles",
         ),
         warnings=(*blank, *_order_of_places(table, first_place)),
         seed=question.seed if sample != "battles" and isinstance(question.seed, int) else None,

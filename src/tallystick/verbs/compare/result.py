@@ -30,7 +30,7 @@ Estimand: TypeAlias = Literal["mean", "cluster mean", "ratio", "signs", "pass@k"
 """What is compared: means over items, means of cluster means, typical ratios, how often one is
 larger, or pass rates of several runs per item."""
 
-NOT_TOLD = "not told apart"
+NOT_TOLD = "not settled"
 """The verdict on a pair that stays open."""
 MOST_READ = 40
 """Of a very large board all pairs among this many models are listed."""
@@ -134,7 +134,7 @@ class CompareResult(Result):
     unit
         ``share`` for rates, which are written in per cent and points; ``number`` for other scores.
     pairs_told, pairs_total
-        How many pairs are told apart, of how many; also where not all of them are listed.
+        How many pairs are settled, of how many; also where not all of them are listed.
     clusters
         How many clusters there are; 0 where items are the sample.
     left_out, whatever
@@ -203,7 +203,7 @@ class CompareResult(Result):
 
     @property
     def claims(self) -> Claims:
-        """Which models are shown to be better than which: the pairs that are told apart."""
+        """Which models are shown to be better than which: the pairs that are settled."""
         told = {(row.a, row.b) for row in self.pairs if row.verdict != NOT_TOLD}
         names = tuple(row.name for row in self.models)
         if len(self.contenders) == 1:
@@ -227,7 +227,7 @@ class CompareResult(Result):
         )
         pairs = Section(
             title="Pairs",
-            line=f"{self.pairs_told:,} of {self.pairs_total:,} pairs are told apart.",
+            line=f"{self.pairs_told:,} of {self.pairs_total:,} pairs are settled.",
             rows=[_pair(row) for row in self.pairs],
             units={"difference": points, "adjusted p": "p"},
             figures=self.figures()[1:],
@@ -283,7 +283,7 @@ def _pair(row: PairRow) -> dict[str, Any]:
         "ratio": row.ratio,
         "ratio interval": row.ratio_interval,
         "adjusted p": row.adjusted_p,
-        "told apart": row.verdict != NOT_TOLD,
+        "settled": row.verdict != NOT_TOLD,
         "only first": row.a_only,
         "only second": row.b_only,
     }

@@ -384,10 +384,10 @@ def _of_two(result: CompareResult) -> str:
 
 
 def _of_several(result: CompareResult, claims: Claims) -> str:
-    """Say by how much the best leads, and how many pairs are told apart."""
+    """Say by how much the best leads, and how many pairs are settled."""
     told, pairs = count(result.pairs_told), count(result.pairs_total)
     where = f" {_on(result)}" if claims.best is None or result.left_out else ""
-    counted = f"{told} of {pairs} pairs are told apart{where} ({_direction(result)})."
+    counted = f"{told} of {pairs} pairs are settled{where} ({_direction(result)})."
     pair = result.pairs[0]
     lead = _lead(pair, result) if claims.best is not None else ""
     return f"It beats {pair.b} by {lead}. {counted}" if lead else counted

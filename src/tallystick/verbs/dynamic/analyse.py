@@ -550,11 +550,9 @@ def _next(result: LogResult) -> str:
 
 def _assumptions(advice: Forecast | Unknown) -> tuple[str, ...]:
     found = ["items are a random sample of those that they stand for, and the labels are right"]
-    if isinstance(advice, Forecast):
-        found.append("a tie of votes counts one half")
-        if isinstance(advice.gain.interval, Interval):
-            why = f", because {advice.teams}" if advice.teams else ""
-            found.append(f"the forecast: {advice.gain.interval.assumption}{why}")
+    if isinstance(advice, Forecast) and isinstance(advice.gain.interval, Interval):
+        why = f", because {advice.teams}" if advice.teams else ""
+        found.append(f"the forecast: {advice.gain.interval.assumption}{why}")
     return tuple(found)
 
 
@@ -572,11 +570,5 @@ def _warnings(result: LogResult) -> list[str]:
         found.append(
             f"{looped[-1].model} is wrong on nearly every item of {names}: if they were collected"
             " against it, that is by design and no measure of the model."
-        )
-    last = result.rounds[-1]
-    if isinstance(last.all_wrong, float) and last.all_wrong >= 0.02:
-        found.append(
-            f"Every model is wrong on {numbers.percent(last.all_wrong)} of the last items, which"
-            " are hard or mislabelled: --items-out FILE lists them first."
         )
     return found

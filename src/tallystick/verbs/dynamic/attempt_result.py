@@ -346,7 +346,7 @@ def _of(each: CampaignRound, word: str = "of") -> str:
 
 
 def _assumptions(*, named: bool, checked: bool) -> tuple[str, ...]:
-    found = ["rates are per attempt, retracted and failed ones included"]
+    found = []
     if named:
         found.append("intervals take the annotator for the unit: they are approximate (measured)")
     if checked:

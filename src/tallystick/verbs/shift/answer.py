@@ -268,8 +268,7 @@ def with_gates(result: ShiftResult, gates: tuple[Gate, ...]) -> ShiftResult:
 def metric_estimate(result: ShiftResult, metric: str) -> GateEstimate:
     """Return the estimate of *metric* with an interval that allows for failed calls.
 
-    Nobody knows what a failed call would have answered, so a gate that failed calls could turn is
-    undecided. A limit on flips is better watched during the run: `ShiftQuestion.flip_limit`.
+    A gate that failed calls could turn is undecided.
     """
     name, _, label = metric.partition(":")
     change = result.recall_change[label] if label else _measured(result, name)
@@ -328,10 +327,8 @@ def _slices(result: ShiftResult, parts: Mapping[Any, Any], alpha: float) -> tupl
 def part_of(result: ShiftResult, chosen: ArrayLike, *, alpha: float = 0.05) -> ShiftResult:
     """Assess the *chosen* items alone, by the answers to those of them that were asked.
 
-    Given how many of a stratum's chosen items were asked, they are a random draw from all of its
-    chosen items, as the whole is from the stratum: so the part is assessed by the same estimator on
-    the part of each stratum. No call is made, and a part in which fewer than two items were asked
-    is refused.
+    Those of a stratum's chosen items that were asked are a random draw from all of them: so the part
+    is assessed by the same estimator. A part in which fewer than two items were asked is refused.
 
     Parameters
     ----------

@@ -37,7 +37,6 @@ from tallystick.verbs.shift.result import Requests, ShiftResult
 from tallystick.verbs.shift.verdict import (
     money_warnings,
     noise_notes,
-    watched_note,
 )
 
 # A population so large that a test learns nothing from the items already seen: with noise it may
@@ -56,8 +55,7 @@ def run(
 ) -> ShiftResult:
     """Ask *client* about *items* as *how* says, and return whether and how it changed.
 
-    The result depends on the data, the settings and the answers alone: not on timing, and not on
-    how often the run was killed and resumed from its journal (only ``requests`` and ``cost`` tell).
+    The result depends on the data, the settings and the answers alone, not on timing or kills.
 
     Parameters
     ----------
@@ -171,7 +169,6 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
         notes=(
             *journal.notes,
             *result.notes,
-            *([] if watched is None or asking.gate is None else [watched_note(asking.gate.asked)]),
             *noise_notes(result.noise, alpha=how.alpha),
             *request_notes(journal, currency, reused=asking.reused, unused=requests.unused),
         ),
@@ -408,14 +405,9 @@ class FlipGate:
     r"""Watch items in uniformly random order, until it is proved which side of *limit* the share of
     flips is on.
 
-    Two e-processes run side by side (:mod:`tallystick.stats.anytime`): one for "under the
-    limit", one for "over it". Each is wrong with probability at most *alpha*, however often one
-    looks. With a limit of 0 the first flip settles it (for an API whose answers do not vary by
-    chance), and only a clean run over all items passes. Where the items not yet asked can no longer
-    matter, the count decides.
-
-    A call that failed proves nothing: it counts as a flip against "under" and as no flip
-    against "over".
+    Two e-processes run side by side: one for "under the limit", one for "over it". Each is wrong
+    with probability at most *alpha*, however often one looks. With a limit of 0 the first flip
+    settles it. A call that failed counts as a flip against "under" and as no flip against "over".
 
     Parameters
     ----------

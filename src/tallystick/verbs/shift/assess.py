@@ -23,7 +23,6 @@ from tallystick.verbs.shift.verdict import (
     assumptions_of,
     concluded,
     evidence_of,
-    old_draws_note,
     warnings_of,
 )
 
@@ -100,11 +99,7 @@ def assess(
         verdict="not concluded yet",  # `concluded` says it
         n_items=int(told.sum()),
         assumptions=assumptions_of(noise, labelled=items.labelled, draws=seen.past.draws),
-        warnings=warnings_of(
-            joined=len(strata) - len(seen.strata),
-            strata=len(strata),
-            unheard=(unheard := seen.unheard()),
-        ),
+        warnings=warnings_of(unheard := seen.unheard()),
         seed=seed,
         labels=items.labels,
         shift=tuple(tuple(map(float, row)) for row in shift),
@@ -124,7 +119,6 @@ def assess(
         top_cells=() if seen.mostly_other else seen.top_cells(shift, ends, sure),
         strategy=strategy,
         noise=noise,
-        notes=() if seen.past.draws is None else (old_draws_note(seen.past.draws.shape[1]),),
         unheard=unheard,
         asked=_asked(items, strata, answers),
         evidence=(items, strata, answers, seen.past),

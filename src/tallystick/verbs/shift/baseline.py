@@ -1,7 +1,6 @@
 """``tallystick shift baseline``: the first measurement of an API, with its own noise.
 
-Each item is asked K times. One more old run is the best cure for noise: with it, a later `shift`
-measures how noisy the old API was instead of assuming it.
+Each item is asked K times, so that a later `shift` measures how noisy the old API was.
 """
 
 from __future__ import annotations

@@ -34,8 +34,7 @@ OTHER = "(other)"
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Items:
-    """Items as codes. A true label is a code 0 … L - 1, or L where it is not known; an answer may
-    also be L, "none of the labels".
+    """Items as codes 0 … L - 1; L is a true label that is not known, an answer that is no label.
 
     Parameters
     ----------
@@ -273,9 +272,8 @@ def collapse(strata: Strata, answered: IntArray, *, least: int = 2) -> Strata:
     """Join every stratum with fewer than *least* answers to another, so that no part of the whole
     is a guess.
 
-    Strata run short of answers where a run ended early, where calls failed, or where a gate took
-    the budget. The one with the fewest answers joins the one with the fewest among its family (else
-    among all). Which strata join depends on how many answers there are, not on what they say.
+    The one with the fewest answers joins the one with the fewest among its family (else among all).
+    Which strata join depends on how many answers there are, not on what they say.
 
     Examples
     --------

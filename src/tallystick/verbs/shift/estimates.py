@@ -454,8 +454,20 @@ class Seen:
         beta = np.clip(1 - against / (1.1 * spread), 0.0, 1.0) if spread > 0 else 1.0
         if beta > WHOLE_OLD:
             return np.zeros(len(lost))
-        known = self.items.matrix[self.cells] * self.kappa
-        return np.asarray((1 - beta) * ((p * was).sum(axis=1) - known))  # (I4)
+        known, true = self.items.matrix[self.cells] * self.kappa, self.cells[0]
+
+        def by_label(cells: FloatArray) -> FloatArray:
+            sums = np.bincount(true, weights=cells, minlength=len(self.items.labels))
+            return np.asarray(sums[true], dtype=np.float64)
+
+        # Strata of several labels were asked about more items of some than they hold. By how much
+        # is known, so what such items answer is taken away; nothing where none was asked.
+        new = (n * (was + change)).sum(axis=1)
+        asked, held = by_label(new), by_label(known)
+        answers = np.where(asked > 0, new, known) / np.where(asked > 0, asked, held)
+        drawn = (p * was).sum(axis=1)
+        surplus = drawn - known - answers * (by_label(drawn) - held)
+        return np.asarray((1 - beta) * surplus)  # (I4)
 
     @cached_property
     def _moves(self) -> Moves:
@@ -506,12 +518,7 @@ class Seen:
         shift[self.cells] = change
         shift = np.maximum(shift, -matrix)
         won, lost = np.maximum(shift, 0.0), np.minimum(shift, 0.0)
-        gained = won.sum(axis=1, keepdims=True)
-        # What strata of several labels miss of a row's old answers is no loss where nothing came.
-        lost = np.where(gained > 0, lost, 0.0)
-        part = np.where(
-            gained > 0, -lost.sum(axis=1, keepdims=True) / np.maximum(gained, 1e-300), 0
-        )
+        part = -lost.sum(axis=1, keepdims=True) / np.maximum(won.sum(axis=1, keepdims=True), 1e-300)
         # The sums of floats may end a rounding error outside.
         shift = np.clip(lost + won * part, -matrix, self.items.mass[:, None] - matrix)
         number = int(self.items.known.sum())

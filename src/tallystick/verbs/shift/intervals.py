@@ -34,10 +34,11 @@ mean of d² and F the pooled flip rate:
 and both are moved towards the blind estimate by δ = Σ p_k (blind mean - pooled mean) over strata
 that are not exhausted. A cell c of the matrix, and with it the accuracy, is estimated by (I3) plus
 
-.. math:: (1 - β) \Bigl(\sum_k p_k \bar o_{kc} - C_c\Bigr), \quad
+.. math:: (1 - β) \Bigl(\sum_k p_k \bar o_{kc} - C_c - a_c (t - T)\Bigr), \quad
           β = \mathrm{clip}\Bigl(\frac{A + .1 B}{1.1 B}, 0, 1\Bigr)   \tag{I4}
 
-with ō the old answers to the items asked, C those to all items, and A, B the sums over strata and
+with ō the old answers to the items asked and C those to all items, t and T the shares of the items
+with the true label of c among both, a what such items answer now, and A, B the sums over strata and
 cells of :math:`p_k^2 (1 - φ_k)/(n_k - 1)` times the covariance of new and old answers and the
 variance of old ones.
 docs/theory/shift.md, *Intervals*. Element by element over leading axes;

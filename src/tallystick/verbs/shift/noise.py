@@ -30,10 +30,8 @@ which gives F κ with κ = (a - b)/m. So b > a proves that the new API is less s
 F - U_old is 0 for an API that did not change, however noisy it is: a gate on it no flaky API can
 pass.
 
-"Nothing changed but chance" is tested by confirmed against reverted repeats. Under it the old
-answer and the two new ones are draws of one distribution, so over items drawn with equal
-probability a decided repeat confirms or reverts with probability ½. Where strata were drawn at
-unequal rates the counts are weighted. docs/theory/shift.md, *Change, or chance?*.
+"Nothing changed but chance" is tested by confirmed against reverted repeats: under it a decided
+repeat confirms or reverts with probability ½. docs/theory/shift.md, *Change, or chance?*.
 """
 
 from __future__ import annotations
@@ -132,8 +130,7 @@ class Confirmed:
 class Repeats:
     """Flips of the blind phase that were asked again by a fresh call.
 
-    A repeat from a cache, with a fixed seed or in the same batch confirms everything and makes
-    noise look like change.
+    A repeat from a cache confirms everything and makes noise look like change.
 
     Parameters
     ----------
@@ -494,8 +491,7 @@ def fresh_noise(flip_rate: float, h: FloatArray, w: FloatArray) -> float:
 def refuse_other_versions(draws: IntArray, names: Sequence[str], labels: Sequence[str]) -> None:
     """Refuse columns that disagree more than repeated calls of one version could.
 
-    Repeats are exchangeable: "a then b" is as frequent as "b then a" (Bowker's test of symmetry),
-    and any two columns differ equally often.
+    "a then b" is as frequent as "b then a" (Bowker), and any two columns differ equally often.
 
     >>> draws = np.array([[0, 0]] * 50 + [[0, 1]] * 40)
     >>> refuse_other_versions(draws, ["spring", "fall"], ["no", "yes"])

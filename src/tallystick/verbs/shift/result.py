@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tallystick.clients import Usage
-from tallystick.results import SCHEMA, Figure, Interval, Result, Section, Unit, Unknown, points
+from tallystick.results import SCHEMA, Figure, Interval, Result, Section, Unit, Unknown
 
 if TYPE_CHECKING:
     from tallystick.sampling import Strata
@@ -97,12 +97,6 @@ class TopCell:
     survives: bool
     examples: tuple[str, ...]
 
-    @property
-    def words(self) -> str:
-        """For a person: ``four → five: +2.1 points ± 0.4 points``."""
-        half = (self.interval.high - self.interval.low) / 2
-        return f"{self.true} → {self.answered}: {points(self.change)} ± {points(half, sign=False)}"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Stratum:
@@ -133,8 +127,7 @@ class Requests:
     ----------
     sent, billed
         Requests sent at most, and those that may have been billed: all but those that the server
-        refused outright. A request is counted before it leaves, so that a kill may stop one that is
-        counted; none that left is missing.
+        refused outright.
     answered
         Questions that were answered.
     failed

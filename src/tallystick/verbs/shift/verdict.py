@@ -254,10 +254,10 @@ def _needed(result: ShiftResult, asked: int) -> Needed | None:
 # Warnings and notes.
 
 
-def warnings_of(*, joined: int, strata: int, unheard: Mapping[str, Unheard]) -> tuple[str, ...]:
+def warnings_of(unheard: Mapping[str, Unheard]) -> tuple[str, ...]:
     r"""Return the warnings of an assessment: what is not known, each kind with what it could hide.
 
-    >>> warnings_of(joined=0, strata=9, unheard={"cut": Unheard(answers=3, hides=.012)})[0][:54]
+    >>> warnings_of({"cut": Unheard(answers=3, hides=.012)})[0][:54]
     '3 replies were cut off at the token limit (max_tokens '
     """
     words = {
@@ -273,11 +273,6 @@ def warnings_of(*, joined: int, strata: int, unheard: Mapping[str, Unheard]) -> 
         if kind == "failed":
             text = f"{text} {hides}"
         found.append(f"{count(one.answers)} {text}{allowed and f'{allowed} {hides}'}")
-    if joined:
-        found.append(
-            f"{count(joined)} of {count(strata)} strata had fewer than two answers and were joined"
-            " to others"
-        )
     return tuple(found)
 
 
@@ -328,14 +323,6 @@ def model_change(before: Collection[str], now: Collection[str]) -> str:
     )
 
 
-def watched_note(asked: int) -> str:
-    """Say on what a gate rests that watched the run."""
-    return (
-        f"the limit on flips was watched over {count(asked)} items in random order: the decision"
-        " holds whenever the run stopped"
-    )
-
-
 def gated_verdict(outcomes: Sequence[GateOutcome], verdict: str) -> str:
     """Return the gates, one sentence each, before the verdict."""
     words = {True: "holds", False: "fails", None: "could not be decided"}
@@ -355,14 +342,6 @@ def history_verdict(assessments: Sequence[Mapping[str, Any]]) -> str:
     return (
         f"{count(len(assessments))} assessments since {first['date']}; the last, of"
         f" {last['date']}: {last['verdict']}"
-    )
-
-
-def old_draws_note(draws: int) -> str:
-    """Say what several old answers per item are worth."""
-    return (
-        f"{count(draws)} old answers per item show how noisy the old API was: nothing is assumed"
-        " about it"
     )
 
 
