@@ -44,8 +44,7 @@ asking: dict[str, Any] = {
 }
 result = shift(table, **asking)
 print(result.summary())
-cell = result.top_cells[0]
-print(f"{cell.true} → {cell.answered}: {cell.change:+.3f} of all items")
+print("{true} → {answered}: {change:+.3f} of all items".format(**vars(result.top_cells[0])))
 print("truth:", np.mean(today == true) - np.mean(old == true))
 
 # %%
