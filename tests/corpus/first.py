@@ -1,4 +1,4 @@
-"""Ten tables such as people bring, with the command that they type first (as in tests/first)."""
+"""Ten tables such as people bring, with the command that they type first."""
 
 from __future__ import annotations
 

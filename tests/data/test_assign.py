@@ -75,9 +75,7 @@ def test_one_may_slice_by_any_column() -> None:
 
 
 def test_an_item_has_a_usual_name_and_different_values() -> None:
-    roles, notes = find_item(_table(), Roles(), repeats=False)
-    assert roles.item == "item"
-    assert notes == ()
+    assert find_item(_table(), Roles(), repeats=False).item == "item"
 
 
 def test_a_duplicate_item_is_refused_with_both_rows() -> None:
@@ -85,7 +83,7 @@ def test_a_duplicate_item_is_refused_with_both_rows() -> None:
     words = r"duplicate item 'x' in column 'q', at row 1 of the table and row 4 of the table"
     with pytest.raises(InputError, match=words):
         find_item(table, Roles(item="q"), repeats=False)
-    assert find_item(table, Roles(item="q"), repeats=True)[0].item == "q"
+    assert find_item(table, Roles(item="q"), repeats=True).item == "q"
 
 
 def test_a_blank_item_is_refused_with_its_row() -> None:
@@ -94,10 +92,8 @@ def test_a_blank_item_is_refused_with_its_row() -> None:
         find_item(table, Roles(item="q"), repeats=False)
 
 
-def test_a_column_that_is_named_like_the_items_but_repeats_is_pointed_out() -> None:
-    roles, [note] = find_item(_table({"item_id": [1, 1], "a": [1, 0]}), Roles(), repeats=False)
-    assert roles.item is None
-    assert "every row counts as an item of its own" in note
+def test_a_column_that_is_named_like_the_items_but_repeats_is_no_item() -> None:
+    assert find_item(_table({"item_id": [1, 1], "a": [1, 0]}), Roles(), repeats=False).item is None
 
 
 def test_a_single_name_is_a_group_of_one() -> None:

@@ -244,7 +244,19 @@ def test_a_key_with_a_name_of_its_own_is_asked_about_in_a_long_comparison() -> N
 
 def test_answers_in_words_are_held_against_the_truth_whatever_their_column_is_called() -> None:
     assert opened("compare", compared("score", ("ham", "spam"), "truth")).roles.truth == "truth"
-    assert opened("compare", compared("score", (0, 1), "truth")).roles.truth is None
+    assert opened("compare", compared("correct", (0, 1), "truth")).roles.truth is None
+
+
+def test_a_score_that_says_what_the_truth_says_is_asked_about() -> None:
+    question = asked("compare", compared("score", (0, 1), "truth"))
+    assert question.calls == ("--truth truth", "--ignore truth")
+
+
+def test_one_column_of_votes_beside_numbers_and_names_is_asked_about() -> None:
+    columns = {**long_votes(judge="who", vote="says")}
+    columns["tier"] = [k % 7 / 10 for k in range(len(columns["says"]))]
+    question = asked("judge", columns)
+    assert question.calls == ("--judge who --vote says", "--judges says")
 
 
 def test_true_and_1_are_one_word_in_files_of_text() -> None:

@@ -13,18 +13,15 @@ import pytest
 from tests.first.outcomes import ASKED, PASTED, REFUSED, RIGHT, WRONG, outcome
 from tests.first.written import FILES, Written, written
 
-LEAST = {"tables_a": (74, 85), "tables_b": (73, 136)}
+LEAST = {"tables_a": (74, 85), "tables_b": (73, 136), "tables_c": (35, 45)}
 """Tables that are right at once, and at once or after a printed command."""
-MOST = {"tables_a": (1, 0), "tables_b": (1, 0)}
-"""Tables that are answered wrong, and refused."""
-
 WRONGLY_READ = {"judge · grades 1 to 5", "judge · sparse people and a key"}
 """Both decide nothing: a truth whose name is on no list, filled on about half of the rows."""
 
 EVERY = [table for path in FILES for table in written(path)]
 
 
-@pytest.mark.parametrize("table", EVERY[::4], ids=lambda table: table.name)
+@pytest.mark.parametrize("table", EVERY[::6], ids=lambda table: table.name)
 def test_a_table_of_known_meaning_is_read_right_or_asked_about(table: Written, tmp_path) -> None:
     kind, why = outcome(table, tmp_path)
     assert kind in (RIGHT, PASTED, ASKED) or table.name in WRONGLY_READ, why
@@ -40,7 +37,8 @@ def test_so_many_tables_of_known_meaning_are_read_right(path, tmp_path) -> None:
         found[table.name] = outcome(table, folder)
     counts = Counter(kind for kind, _ in found.values())
     odd = {name: said for name, said in found.items() if said[0] in (WRONG, REFUSED, ASKED)}
-    assert counts[WRONG] <= MOST[path.stem][0], odd
-    assert counts[REFUSED] <= MOST[path.stem][1], odd
+    assert {name for name, (kind, _) in odd.items() if kind in (WRONG, REFUSED)} <= WRONGLY_READ, (
+        odd
+    )
     assert counts[RIGHT] >= LEAST[path.stem][0], counts
     assert counts[RIGHT] + counts[PASTED] >= LEAST[path.stem][1], odd

@@ -153,12 +153,6 @@ def test_a_vote_that_the_truth_uses_can_be_true() -> None:
     assert read({"gold": ["a", "tie"], "gpt": ["a", "tie"]}).never_true == ()
 
 
-@pytest.mark.parametrize(("word", "found"), [("tie", ()), ("error", ("error",))])
-def test_in_pairwise_data_a_tie_can_be_true(word: str, found: tuple[Label, ...]) -> None:
-    assert read({"ann": ["a", "b", word]}, truth=None, pairwise=True).never_true == found
-    assert read({"ann": ["a", "b", word]}, truth=None).never_true == (word,)
-
-
 def test_the_user_decides_which_votes_can_be_true() -> None:
     table: dict[str, list[Label]] = {"gold": ["a", "b"], "gpt": ["a", "b", "tie", "odd"]}
     assert read(table, never_true=("odd",)).never_true == ("odd", "tie")

@@ -163,7 +163,7 @@ def recalls(
     --------
     >>> cells = [200, 100, 60, 640], [20, 10, 6, 64], [18, 5, 3, 2]
     >>> print(*recalls(*cells), *recalls(*cells, population="new"))
-    0.8214 [0.698, 0.917] (95%, approximate) 0.8214 [0.643, 0.929] (95%, approximate)
+    0.8214 [0.698, 0.917] (95%, approximate) 0.8214 [0.643, 0.936] (95%, approximate)
     """
     if check_population(population) == "these":
         return adverse_ratios(sizes, labelled, hits, measure="recall", alpha=alpha)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import log
 from typing import TypeAlias
 
@@ -80,8 +80,6 @@ def e_holm(peak_log_e: npt.ArrayLike) -> BinomialFloats:
 RUIN = math.log(1e-300)
 """Capital whose logarithm is below this is given up. A gambler who stops betting still plays fair,
 so the ends only widen by it."""
-AT_ONCE = 1 << 16
-"""Rows times draws that are looked at together, so that they stay in the processor's cache."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -143,16 +141,6 @@ class Wagers:
         >>> bets.last_refuted(np.array([40.0]), np.zeros(1), np.ones(1), 40).round(3).tolist()
         [0.697]
         """
-        step = max(1, AT_ONCE // self.x.shape[1])
-        if len(self.x) > step:
-            blocks = [slice(at, at + step) for at in range(0, len(self.x), step)]
-            return np.concatenate(
-                [
-                    self._rows(b).last_refuted(threshold[b], low[b], high[b], halvings)
-                    for b in blocks
-                ]
-            )
-
         # A mean at which some price is impossible is refuted without any bet.
         logic = ((self.floor + self.offset) / self.slope).max(axis=1)
         bar, width = np.log(threshold), high - low
@@ -171,10 +159,6 @@ class Wagers:
         # At the ends of the bracket the crossing may be there, or beyond.
         found = np.where((self.best(low)[0] < bar) & (low >= logic), low, found)
         return np.where((self.best(high)[0] >= bar) | (high < logic), np.inf, found)
-
-    def _rows(self, some: slice) -> Wagers:
-        names = ("x", "stakes", "slope", "offset", "reach", "floor")
-        return replace(self, **{name: getattr(self, name)[some] for name in names})
 
 
 def stakes_before(x: Floats, log: Floats) -> Floats:

@@ -217,7 +217,7 @@ class _Flips:
     """
 
     differences: Floats
-    subsets: Subsets
+    subsets: Floats
     adverse: float
     width: float
 
@@ -230,7 +230,7 @@ class _Flips:
     @cached_property
     def sums(self) -> Floats:
         """The sum of d over every subset, pairs x subsets: what all formulas share."""
-        return self.subsets.sums(self.differences)
+        return np.asarray(self.differences @ self.subsets.T)
 
     @property
     def rounding(self) -> float:
@@ -252,7 +252,7 @@ def _tested(flips: _Flips, alpha: float) -> SignFlips:
     statistic = np.maximum(0.0, np.abs(total) - flips.adverse) / scale  # (K3)
 
     reached, largest = _step_down(flips, statistic, scale)
-    critical = _critical(largest, flips.subsets.rank(alpha))
+    critical = _critical(largest, allowed(alpha, len(flips.subsets)))
     # Where models differ on few clusters most T* never reach c; α/pairs keeps intervals finite.
     joint = alpha
     if pairs > 1:
@@ -260,7 +260,7 @@ def _tested(flips: _Flips, alpha: float) -> SignFlips:
 
     # Blocks of pairs stay in the cache; all that is read from one set of sums is read at once.
     own, ends, margins = [], [], []
-    for block in _blocks(pairs, flips.subsets.number):
+    for block in _blocks(pairs, len(flips.subsets)):
         part = replace(flips, differences=flips.differences[block])
         own.append(_p_values(part))
         ends.append(np.stack([*chain(*_ends(part, (alpha, joint)))]))
@@ -274,7 +274,7 @@ def _tested(flips: _Flips, alpha: float) -> SignFlips:
         difference=total / clusters,
         statistic=statistic,
         p_value=p_value,
-        adjusted_p=_monotone(np.maximum(reached / flips.subsets.number, p_value), statistic),
+        adjusted_p=_monotone(np.maximum(reached / len(flips.subsets), p_value), statistic),
         low=low,
         high=high,
         joint_low=joint_low,
@@ -307,11 +307,11 @@ def _step_down(
     doubled = (2 * flips.differences / scale[:, None])[order]
     lead = (_lead(flips) / scale)[order]
     reached = np.zeros(len(order), dtype=np.int64)
-    largest = np.empty(flips.subsets.number)
+    largest = np.empty(len(flips.subsets))
 
     # Blocks run over subsets: a running maximum needs all pairs of a subset at once.
-    for block in _blocks(flips.subsets.number, len(order)):
-        values = doubled @ flips.subsets.member[block].T
+    for block in _blocks(len(flips.subsets), len(order)):
+        values = doubled @ flips.subsets[block].T
         values -= lead[:, None]
         np.abs(values, out=values)  # T* of (K3)
         np.maximum.accumulate(values, axis=0, out=values)
@@ -330,11 +330,11 @@ def _monotone(p_values: Floats, statistic: Floats) -> Floats:
     return adjusted
 
 
-def _critical(largest: Floats, allowed: int) -> float:
-    """Return the smallest attained maximum that at most *allowed* of them reach."""
+def _critical(largest: Floats, most: int) -> float:
+    """Return the smallest attained maximum that at most *most* of them reach."""
     ascending = np.sort(largest)
-    at = ascending.size - allowed
-    # Values equal to the one below the cut would let more than *allowed* through.
+    at = ascending.size - most
+    # Values equal to the one below the cut would let more than *most* through.
     while at < ascending.size and ascending[at] <= ascending[at - 1] * (1 + TIE):
         at += 1
     return float(ascending[at]) if at < ascending.size else float("inf")
@@ -346,11 +346,11 @@ def _share_beyond(flips: _Flips, scale: Floats, critical: float) -> Floats:
         return np.zeros(len(scale))
     lead, reach = _lead(flips), critical * (1 - TIE) * scale
     shares = []
-    for block in _blocks(len(scale), flips.subsets.number):
-        doubled = 2 * flips.subsets.sums(flips.differences[block])
+    for block in _blocks(len(scale), len(flips.subsets)):
+        doubled = 2 * flips.differences[block] @ flips.subsets.T
         above = doubled >= (lead + reach)[block, None]
         above |= doubled <= (lead - reach)[block, None]
-        shares.append(np.count_nonzero(above, axis=1) / flips.subsets.number)
+        shares.append(np.count_nonzero(above, axis=1) / len(flips.subsets))
     return np.concatenate(shares)
 
 
@@ -368,13 +368,13 @@ def _p_values(flips: _Flips) -> Floats:
 
 def _ends(flips: _Flips, alphas: tuple[float, ...]) -> list[tuple[Floats, Floats]]:
     """Return (K2) at each level, both ends for each pair, clipped to the range of differences."""
-    within = flips.subsets.member.sum(axis=1)
+    within = flips.subsets.sum(axis=1)
     beyond = flips.differences.shape[1] - within
     edge = (within <= 0) | (beyond <= 0)
     # An empty part has no mean; -inf replaces it below.
     one_over_within = 1 / np.where(edge, 1.0, within)
     one_over_beyond = 1 / np.where(edge, 1.0, beyond)
-    ranks = [flips.subsets.rank(alpha) for alpha in alphas]
+    ranks = [allowed(alpha, len(flips.subsets)) for alpha in alphas]
 
     def lower(sign: float) -> Floats:
         inside = sign * flips.sums
@@ -400,12 +400,12 @@ def _holds_below(flips: _Flips, alpha: float) -> Floats:
     # Subsets whose rest is not positive count against the verdict whatever v is: they take their
     # share of α first.
     lost = inside >= lead - flips.rounding
-    allowed = flips.subsets.rank(alpha) - np.count_nonzero(lost, axis=1)
+    left = allowed(alpha, len(flips.subsets)) - np.count_nonzero(lost, axis=1)
     np.putmask(inside, lost, np.inf)
 
     found = np.zeros(len(inside))
-    for pair in np.flatnonzero(allowed >= 0):
-        at = allowed[pair]
+    for pair in np.flatnonzero(left >= 0):
+        at = left[pair]
         inside[pair].partition(at)
         found[pair] = inside[pair, at]
     found[found <= flips.rounding] = 0.0
@@ -419,37 +419,10 @@ def _holds_below(flips: _Flips, alpha: float) -> Floats:
 # because of chance, and all pairs keep their dependence.
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Subsets:
-    """Subsets of G clusters, one per row.
-
-    Parameters
-    ----------
-    member
-        1 where the cluster belongs to the subset, else 0; shape (subsets, clusters).
-    complete
-        Whether these are all subsets, so that nothing depends on a seed.
-    """
-
-    member: Floats
-    complete: bool
-
-    @property
-    def number(self) -> int:
-        """How many subsets there are: 2^G, or 10,000."""
-        return len(self.member)
-
-    def rank(self, alpha: float) -> int:
-        r"""Return :math:`\lfloor α \cdot \text{number} \rfloor`, safe against rounding of α."""
-        return floor(alpha * self.number + 1e-9)
-
-    def sums(self, values: Floats) -> Floats:
-        """Return the sum of *values* (…, clusters) over every subset; shape (…, subsets)."""
-        return np.asarray(values @ self.member.T)
-
-
-def subsets_of(clusters: int, *, rng: Rng) -> Subsets:
+def subsets_of(clusters: int, *, rng: Rng) -> Floats:
     """Return all subsets of up to 12 clusters; for more, 9,999 random ones and the full one.
+
+    One per row, 1 where the cluster belongs to it.
 
     The full subset is the data as they were seen. With it among the draws a p-value is never 0, and
     the test stays exact for symmetric differences.
@@ -463,15 +436,24 @@ def subsets_of(clusters: int, *, rng: Rng) -> Subsets:
 
     Examples
     --------
-    >>> subsets_of(6, rng=0).number, subsets_of(28, rng=0).number
-    (64, 10000)
+    >>> subsets_of(6, rng=0).shape, subsets_of(28, rng=0).shape
+    ((64, 6), (10000, 28))
     """
     whole(1, clusters=clusters)
     if clusters <= ENUMERATED:
         bits = (np.arange(2**clusters)[:, None] >> np.arange(clusters)) & 1
-        return Subsets(member=bits.astype(float), complete=True)
+        return bits.astype(float)
     drawn = as_rng(rng).integers(0, 2, size=(DRAWN, clusters)).astype(float)
-    return Subsets(member=np.vstack([np.ones((1, clusters)), drawn]), complete=False)
+    return np.vstack([np.ones((1, clusters)), drawn])
+
+
+def allowed(alpha: float, subsets: int) -> int:
+    r"""Return :math:`\lfloor α \cdot \text{subsets} \rfloor`, safe against rounding of α.
+
+    >>> allowed(7 / 256, 256)
+    7
+    """
+    return floor(alpha * subsets + 1e-9)
 
 
 def fewest_clusters(alpha: float = 0.05) -> int:

@@ -168,6 +168,12 @@ def _diagonal(tables: FloatArray, n_labels: int) -> FloatArray:
     return np.asarray(np.einsum("jyy->j", tables[:, :, :n_labels]))
 
 
+def _right(tables: FloatArray, n_labels: int) -> FloatArray:
+    """Return which share of the votes of each table is right; NaN without a vote."""
+    right, votes = np.einsum("...yy->...", tables[..., :n_labels]), tables.sum(axis=(-2, -1))
+    return np.asarray(np.divide(right, votes, out=np.full_like(right, np.nan), where=votes > 0))
+
+
 def _unit(tables: FloatArray, axis: tuple[int, int]) -> FloatArray:
     total = tables.sum(axis=axis, keepdims=True)
     out = np.full_like(tables, np.nan)
@@ -199,11 +205,7 @@ class Others:
     @property
     def accuracy(self) -> FloatArray:
         """Share of each judge's votes that the others confirm; NaN where it cannot be graded."""
-        labels = self.tables.shape[1]
-        right = np.einsum("jyy->j", self.tables[:, :, :labels])
-        votes = self.tables.sum(axis=(1, 2))
-        unknown = np.full_like(right, np.nan)
-        return np.asarray(np.divide(right, votes, out=unknown, where=votes > 0))
+        return _right(self.tables, self.tables.shape[1])
 
 
 def majority_of_others(votes: Votes, n_labels: int) -> Others:
@@ -322,10 +324,7 @@ class UnreadableFit:
     @cached_property
     def accuracy(self) -> FloatArray:
         """Shares x judges: :math:`A^h_j`; NaN for a judge without a vote."""
-        right = np.einsum("hjyy->hj", self.tables[..., : self.n_labels])
-        votes = self.tables.sum(axis=(2, 3))
-        unknown = np.full_like(right, np.nan)
-        return np.asarray(np.divide(right, votes, out=unknown, where=votes > 0))
+        return _right(self.tables, self.n_labels)
 
     def at(self, share: float) -> int:
         """Return the place of a share in the grid.

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +22,11 @@ from tallystick.table.numbers import with_plain_numbers
 from tallystick.table.reading import with_reading
 from tallystick.table.reading_decide import (
     decide,
-    decide_counts,
     majority,
 )
 from tallystick.table.reading_facts import draw
-from tallystick.table.reading_names import ROLE_NAMES, TRUTH, VOTE_TIERS, parts, plain
-from tallystick.table.reading_rules import Asked, How
+from tallystick.table.reading_names import ROLE_NAMES, TRUTH, parts, plain
+from tallystick.table.reading_rules import Door, How
 from tallystick.table.reading_voters import old_and_new
 from tallystick.table.roles import (
     ALL_ROLES,
@@ -61,49 +60,6 @@ _COUNTED = frozenset({"judges", "models", "weak", "prediction", "system", "truth
 """Roles of columns that can be counted as they are; others need rows."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Door:
-    """What a capability needs of the reading.
-
-    Parameters
-    ----------
-    verb
-        Whose rules of reading hold (`tallystick.table.reading_rules`): score, judge, compare or
-        bound.
-    want
-        The group of columns to find where the caller names none: judges, models, weak, or nothing.
-    pivots
-        Whether a table with one row per vote becomes one column per judge.
-    repeats
-        Whether an item may have several rows.
-    named
-        Roles that a column of the same name has where the caller names none.
-    outputs
-        Whether rows are outputs of systems: the system is then found by name, a wide table becomes
-        one row per output, and an item is named once per system.
-    runs
-        Whether several files of the same items are runs, each of which is one column.
-    as_it_is
-        Says of a table, and of the roles that the caller named, whether its columns are read as
-        they are, by name, so that none is wanted and none is pivoted.
-    reads
-        The roles that the capability reads.
-    collects
-        Whether labels are to be collected: then no column need be the truth.
-    """
-
-    verb: str = ""
-    want: str | None = None
-    pivots: bool = True
-    repeats: bool = False
-    named: tuple[str, ...] = ()
-    outputs: bool = False
-    runs: bool = False
-    as_it_is: Callable[[Table, Roles], bool] | None = None
-    reads: tuple[str, ...] = ()
-    collects: bool = False
-
-
 def read(source: Any, door: Door | None = None, **options: Any) -> Data:
     """Read *source*, decide what its columns are, and say what was chosen.
 
@@ -115,7 +71,7 @@ def read(source: Any, door: Door | None = None, **options: Any) -> Data:
         Tally (or the path of a saved one), or what `read` returned before.
     door
         What the capability needs; without it every column keeps its place and nothing is guessed,
-        but that a table of items, judges and votes gets one column per judge.
+        but that a table whose column of judges or votes is named gets one column per judge.
     **options
         Roles (`Roles`: item, truth, judges, …), the layout (`Layout`: shape, truth_file, …) and
         what labels mean (`LabelRules`: missing, coerce, labels, …); or *reading*, a `Reading` or
@@ -292,11 +248,9 @@ def _whole(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelR
         table = without_summary(table, given)
     if door.outputs or (door.want == "models" and given.truth is None):
         table = with_plain_numbers(table, rules.missing)
-    judge = None if door != Door() or table.known else _column_of_judges(table, layout)
-    if judge is not None:
-        votes = Door(verb="judge", want="judges")
-        return _tabled(table, votes, given, replace(layout, judge=judge), rules)
-    return _spelled(_tabled(table, door, given, layout, rules), door)
+    votes = door == Door() and not table.known and (layout.judge or layout.vote)
+    turned = Door(verb="judge", want="judges") if votes else door
+    return _spelled(_tabled(table, turned, given, layout, rules), door)
 
 
 def _spelled(data: Data, door: Door) -> Data:
@@ -306,70 +260,44 @@ def _spelled(data: Data, door: Door) -> Data:
 
 
 def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules) -> Data:
-    """Decide about a table, in one order: outputs, truth file, shape, roles, items, defaults."""
+    """Decide about a table, in one order: outputs, second files, roles, copies, items."""
     table, given, session = _joined(table, door, given, layout)
+    given = _named(given, door, layout)
+    found = Data(held=table, roles=given, rules=rules, source=table.source, long=table.long)
     # A pivoted table has columns that are not here yet: what is not found is refused further down.
     left = _several(layout.ignore)
     aside = [name for name in table.columns if any(fnmatch.fnmatchcase(name, one) for one in left)]
     if door.as_it_is is not None and door.as_it_is(_without(table, aside), given):
         table = _without(table, aside)
-        roles = assign(table, given, coerce=rules.coerce)
-        return Data(held=table, roles=roles, rules=rules, source=table.source, notes=table.notes)
-    if door.verb and not table.known:
-        data = _by_rules(table, door, given, layout, rules, session is None)
-        return replace(data, session=session)
+        return replace(found, held=table, roles=assign(table, given), notes=table.notes)
+
     # What a source knows of itself, such as which columns are runs, is not looked for.
-    table_roles = assign(table, _by_name(_as_known(given, table), table, door), coerce=rules.coerce)
-    table, roles, notes = _with_items(table, table_roles, door)
-    notes = (*table.notes, *notes)
-    unused: Mapping[str, str] | None = None if door.want is None else {}
-    return Data(
-        held=table,
-        roles=roles,
-        rules=rules,
-        source=table.source,
-        notes=notes,
-        session=session,
-        unused=unused,
-        long=table.long,
-    )
-
-
-def _column_of_judges(table: Table, layout: Layout) -> str | None:
-    """Return the column of judges where each row is one vote: the caller says so, or items, judges
-    and votes are all called so.
-    """
-    columns = {plain(name): name for name in table.columns}
-    votes = (*VOTE_TIERS[0], *VOTE_TIERS[1])
-    names = (ROLE_NAMES["item"], ROLE_NAMES["judge"], votes)
-    called = all(columns.keys() & {*one} for one in names)
-    if layout.vote is None and (not called or columns.keys() & {*ROLE_NAMES["system"]}):
-        return layout.judge
-    return layout.judge or next((columns[one] for one in names[1] if one in columns), None)
-
-
-def _by_rules(
-    table: Table, door: Door, given: Roles, layout: Layout, rules: LabelRules, truth: bool
-) -> Data:
-    """Decide about a table by the rules of reading."""
-    given = _named(given, door, layout)
-    if door.want is not None:
-        ask_about_counts(table, given, _several(layout.ignore))
-    table, given, notes = majority(table, given, rules.missing)
-    found = decide(table, _asked(door, given, truth=truth), given, layout, rules)
-    table = found.table
+    ruled, notes = bool(door.verb) and not table.known, table.notes
+    if ruled:
+        if door.want is not None:
+            ask_about_counts(table, given, left)
+        table, given, said = majority(table, given, rules.missing)
+        asked = replace(_of_labels(door, given), truth=session is None)
+        found = decide(table, asked, given, layout, rules, table.source)
+        table, notes = found.table, (*found.table.notes, *said)
+    else:
+        roles = _by_name(_as_known(given, table), table, door)
+        found = replace(found, roles=roles, unused=None if door.want is None else {})
     roles = assign(table, found.roles, coerce=rules.coerce)
-    if layout.ignore:
+    if ruled and layout.ignore:
         expand(layout.ignore, table, roles.holders())
-    grades = door.outputs and len(roles.systems) != 2
-    beside = roles.columns("system", "criterion") if door.outputs else ()
-    if (grades or not door.repeats) and roles.count is None:
+
+    once = not (door.repeats or door == Door())
+    if roles.count is None and (once or (ruled and door.outputs and len(roles.systems) != 2)):
+        beside = roles.columns("system", "criterion") if door.outputs else ()
         table, said = without_copies(table, roles, beside)
         notes = (*notes, *said)
-    if roles.item is not None:
-        find_item(table, roles, repeats=door.repeats)
-    notes = (*table.notes, *notes, *found.notes)
-    return replace(found, held=table, roles=roles, source=table.source, notes=notes)
+    if roles.item is not None or not ruled:
+        roles = find_item(table, roles, repeats=door.repeats)
+    notes = (*notes, *found.notes)
+    return replace(
+        found, held=table, roles=roles, source=table.source, notes=notes, session=session
+    )
 
 
 def _joined(
@@ -389,26 +317,9 @@ def _joined(
     return table, given, session
 
 
-def _asked(door: Door, given: Roles, *, truth: bool = True) -> Asked:
-    """Return what the rules need to know of a door."""
-    return Asked(
-        # Two systems of which every vote prefers one: the votes are labels.
-        verb="judge" if len(given.systems) == 2 and door.outputs else door.verb,
-        want=door.want or "judges",
-        reads=door.reads,
-        long=door.pivots,
-        truth=truth,
-        collects=door.collects,
-    )
-
-
-def _with_items(table: Table, roles: Roles, door: Door) -> tuple[Table, Roles, tuple[str, ...]]:
-    """Return the table with each row once, the roles with its items, and notes."""
-    said: tuple[str, ...] = ()
-    if not (door.repeats or door == Door()) and roles.count is None:
-        table, said = without_copies(table, roles, ())
-    roles, notes = find_item(table, roles, repeats=door.repeats)
-    return table, roles, (*said, *notes)
+def _of_labels(door: Door, given: Roles) -> Door:
+    """Return the door of preferences: of two systems every vote prefers one, so it is a label."""
+    return replace(door, verb="judge") if len(given.systems) == 2 and door.outputs else door
 
 
 def _as_known(given: Roles, table: Table) -> Roles:
@@ -475,7 +386,7 @@ def _counted(
     if layout.ignore:
         expand(layout.ignore, names, given.holders())
     if door.verb:
-        data = decide_counts(tally, _asked(door, given), given, layout, rules, source)
+        data = decide(tally, _of_labels(door, given), given, layout, rules, source)
     return data
 
 

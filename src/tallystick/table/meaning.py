@@ -59,15 +59,12 @@ class LabelRules:
         a label if it is in the list, and a vote that is not in the list can never be true.
     never_true
         Votes that can never be the true label.
-    pairwise
-        Whether two systems are compared by each vote. A tie can then be true.
     """
 
     missing: tuple[str, ...] = ()
     coerce: bool = False
     labels: tuple[Label, ...] = ()
     never_true: tuple[Label, ...] = ()
-    pairwise: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,20 +137,28 @@ def agree(
     Traceback (most recent call last):
     tallystick.errors.AskError: columns 'gold', 'gpt' say NA: is it a label, or ...
     """
-    table = _Reading(labels, truth=truth, votes=tuple(votes), rules=rules)
-    abstain = table.abstain_by_minus_one(weak)  # (3)
-    if abstain:
+    for name in (*votes, *([truth] if truth is not None else [])):
+        if name not in labels:
+            raise InputError(f"labels has no column {name!r}: it has {list(labels)!r}")
+    table = _Labels(labels, truth, tuple(votes), rules)
+    holders = table.holders(-1)
+    if holders and {*holders} <= {*weak} and not table.is_named(-1) and table.is_code(-1):  # (3)
         plain = replace(rules, missing=(*rules.missing, "-1"))
         meaning = agree(
             labels, truth=truth, votes=votes, rules=plain, weak=weak, locate_row=locate_row
         )
-        return replace(meaning, notes=(_abstain_note(abstain), *meaning.notes))
+        note = (
+            f"{_columns(holders)} -1: read as no answer, as labelling functions write it. If -1 is"
+            " a class, list all classes with --labels"
+        )
+        return replace(meaning, notes=(note, *meaning.notes))
+
     renaming = check_vocabulary(table.spoken, coerce=rules.coerce, locate_row=locate_row)  # (1)
     table.refuse_contradictions()
     words = table.words_for_no_answer()  # (2)
-    table.ask_about_minus_one()  # (3)
+    table.ask_about_one_side()  # (3)
     never_true = table.never_true()  # (4)
-    table.refuse_strangers(never_true)  # (5)
+    table.refuse_strangers({spelling(label) for label in never_true})  # (5)
     table.ask_about_two_vocabularies()  # (6)
 
     # A label that counts as no answer is read as None, whatever its spelling.
@@ -171,66 +176,63 @@ def agree(
     )
 
 
-class _Reading:
+class _Labels:
     """The labels of one table, and the questions that the rules put to them."""
 
     def __init__(
         self,
         labels: Mapping[str, Sequence[Label]],
-        *,
         truth: str | None,
         votes: tuple[str, ...],
         rules: LabelRules,
     ) -> None:
-        for name in (*votes, *([truth] if truth is not None else [])):
-            if name not in labels:
-                raise InputError(f"labels has no column {name!r}: it has {list(labels)!r}")
         self.truth, self.votes, self.rules = truth, votes, rules
         self.declared = {spelling(label) for label in rules.labels}
         self.never = {spelling(label) for label in rules.never_true}
         tokens = frozenset(rules.missing)
 
         # What is left after the user's tokens: words for no answer, and the labels that are spoken.
-        present = {
-            name: [label for label in column if not is_missing(label, tokens)]
-            for name, column in labels.items()
-        }
-        self.silent = {
-            name: [label for label in column if is_no_answer(label) and not self.is_named(label)]
-            for name, column in present.items()
-        }
-        self.spoken = {
-            name: [label for label in column if label not in self.silent[name]]
-            for name, column in present.items()
-        }
+        self.silent: dict[str, list[Label]] = {}
+        self.spoken: dict[str, list[Label]] = {}
+        for name, column in labels.items():
+            present = [label for label in column if not is_missing(label, tokens)]
+            silent = [one for one in present if is_no_answer(one) and not self.is_named(one)]
+            self.silent[name] = silent
+            self.spoken[name] = [label for label in present if label not in silent]
+        self.true = self.spoken.get(truth or "", [])
+        self.every = in_order(label for column in self.spoken.values() for label in column)
 
     def is_named(self, label: Label) -> bool:
         """Say whether the user has listed *label*, as possible or as never true."""
         return spelling(label) in self.declared | self.never
 
-    def is_declared(self, label: Label) -> bool:
-        """Say whether the user has listed *label*, in any spelling."""
-        return spelling(label) in self.declared
-
     def holders(self, label: Label) -> list[str]:
         """Return the columns that say *label*, in any spelling."""
-        held = {name: {spelling(one) for one in column} for name, column in self.spoken.items()}
+        held = {name: set(map(spelling, column)) for name, column in self.spoken.items()}
         return [name for name, said in held.items() if spelling(label) in said]
+
+    def is_code(self, label: Label) -> bool:
+        """Say whether a number can mean no answer: beside words, or whole numbers from 0 on, and
+        not beside nothing but 1.
+        """
+        rest = {spelling(one) for one in self.every} - {label}
+        numbers = [one for one in rest if isinstance(one, int | float)]
+        return rest not in (set(), {1}) and all(n >= 0 and float(n).is_integer() for n in numbers)
 
     def refuse_contradictions(self) -> None:
         """Refuse a truth that the user's own lists exclude."""
-        for label in self.spoken.get(self.truth or "", ()):
-            if self.declared and not self.is_declared(label):
+        for label in self.true:
+            out = f"or mark it as missing (--missing={label})"
+            if self.declared and spelling(label) not in self.declared:
                 raise InputError(
                     f"the truth {self.truth!r} holds {label!r}, which is not among the labels"
                     f" {_listed(self.rules.labels)}: add it to labels (--labels"
-                    f" {self._with(label)}), or mark it as missing (--missing={label})"
+                    f" {self._with(label)}), {out}"
                 )
             if spelling(label) in self.never:
                 raise InputError(
                     f"never_true (--never-true) names {label!r}, but the truth {self.truth!r} holds"
-                    " it: leave it out of never_true, or mark it as missing"
-                    f" (--missing={label})"
+                    f" it: leave it out of never_true, {out}"
                 )
 
     def words_for_no_answer(self) -> dict[str, list[tuple[str, str]]]:
@@ -240,56 +242,34 @@ class _Reading:
         found: dict[str, list[tuple[str, str]]] = {}
         for name, silent in self.silent.items():
             for label in silent:
-                if isinstance(label, str) and (word := as_word(label)) is not None:
-                    found.setdefault(word, []).append((name, label))
+                found.setdefault(as_word(label) or "", []).append((name, str(label)))
         for word, said in found.items():
-            names = list(dict.fromkeys(name for name, _ in said))
-            if self._two_readings(word, set(names)):
+            names = {name: None for name, _ in said}
+            # "None" is a common name of a class; several judges who use it may well mean the class.
+            both = len(names) > 1 and self.truth in names
+            alone = self.truth is None and word == "none" and len({*names} & {*self.votes}) > 1
+            if both or alone:
                 raise self._label_or_nothing(f"{_columns(names)} {said[0][1].strip()}", said[0][1])
         return found
 
-    def _two_readings(self, word: str, columns: set[str]) -> bool:
-        if self.truth is not None:
-            return self.truth in columns and len(columns) > 1
-        # "None" is a common name of a class; several judges who use it may well mean the class.
-        return word == "none" and len(columns & set(self.votes)) > 1
-
-    def _beside_minus_one(self) -> tuple[set[Label], bool]:
-        """Return all other labels, and whether -1 can be a code beside them."""
-        rest = {spelling(label) for column in self.spoken.values() for label in column} - {-1}
-        numbers = [label for label in rest if isinstance(label, int | float)]
-        is_code = (
-            bool(rest) and rest != {1} and all(n >= 0 and float(n).is_integer() for n in numbers)
-        )
-        return rest, is_code
-
-    def abstain_by_minus_one(self, weak: Sequence[str]) -> list[str]:
-        """Return the weak labels that say -1 for no answer: no column of another kind says it."""
-        holders = self.holders(-1)
-        if self.is_named(-1) or not set(holders) <= set(weak) or not self._beside_minus_one()[1]:
-            return []
-        return holders
-
-    def ask_about_minus_one(self) -> None:
+    def ask_about_one_side(self) -> None:
         """Ask about -1, and a truth "unknown" or "unsure", that one side uses and the other never.
 
         -1 is a label like any other beside nothing but 1, beside other numbers below 0, and beside
-        fractions.
+        fractions. A vote "unknown" has its own rule: it can never be true.
         """
-        rest, is_code = self._beside_minus_one()
-        said = self.spoken.get(self.truth or "", [])
-        unsure = {str(spelling(one)) for one in said if is_never_true(one) and not is_tie(one)}
+        unsure = {str(spelling(one)) for one in self.true if is_never_true(one) and not is_tie(one)}
         speaks = any(column for name, column in self.spoken.items() if name != self.truth)
-        for label in (*((-1,) if is_code else ()), *sorted(unsure)):
+        for label in (*((-1,) if self.is_code(-1) else ()), *sorted(unsure)):
             holders = self.holders(label)
-            others, true = set(holders) - {self.truth}, self.truth in holders
-            # A vote "unknown" has its own rule: it can never be true.
+            others, true = {*holders} - {self.truth}, self.truth in holders
             one_sided = (label == -1 and others and not true) or (true and not others and speaks)
             if self.is_named(label) or not one_sided:
                 continue
+            rest = [one for one in in_order(map(spelling, self.every)) if one != label]
             other = f", and the truth {self.truth!r} never says it" if self.truth else ""
             other = ", and no vote says it" if true else other
-            seen = f"{_columns(holders)} {label} beside {_listed(in_order(rest - {label}))}{other}"
+            seen = f"{_columns(holders)} {label} beside {_listed(rest)}{other}"
             raise self._label_or_nothing(seen, label)
 
     def _label_or_nothing(self, seen: str, label: Label) -> AskError:
@@ -307,59 +287,45 @@ class _Reading:
 
     def never_true(self) -> list[Label]:
         """Return the votes that can never be true: by the user's word, or by their name."""
-        true = {spelling(label) for label in self.spoken.get(self.truth or "", ())}
+        true = set(map(spelling, self.true))
         found: dict[Label, Label] = {}
         for label in in_order(label for name in self.votes for label in self.spoken[name]):
-            if spelling(label) in true:
-                continue
-            possible = self.is_declared(label) or (self.rules.pairwise and is_tie(label))
-            by_name = bool(self.declared) or is_never_true(label)
-            if spelling(label) in self.never or (by_name and not possible):
-                found.setdefault(spelling(label), label)
+            one = spelling(label)
+            by_name = one not in self.declared and (bool(self.declared) or is_never_true(label))
+            if one not in true and (by_name or one in self.never):
+                found.setdefault(one, label)
         return list(found.values())
 
-    def refuse_strangers(self, never_true: Sequence[Label]) -> None:
-        """Refuse a truth that shares no label with any vote: the two are written differently."""
-        if self.truth is None:
+    def refuse_strangers(self, extra: Collection[Label]) -> None:
+        """Refuse votes that write no true label: all of them, or one that writes them otherwise."""
+        true = set(map(spelling, self.true))
+        said = {
+            name: in_order(one for one in self.spoken[name] if spelling(one) not in extra)
+            for name in self.votes
+        }
+        own = {name: set(map(spelling, column)) for name, column in said.items()}
+        voted = set().union(*own.values())
+        if len(true) < 2:
             return
-        extra = {spelling(label) for label in never_true}
-        true = in_order(self.spoken[self.truth])
-        voted = in_order(label for name in self.votes for label in self.spoken[name])
-        voted = tuple(label for label in voted if spelling(label) not in extra)
-        shared = {spelling(label) for label in true} & {spelling(label) for label in voted}
-        if len(true) > 1 and len(voted) > 1 and not shared:
-            raise InputError(
-                f"the truth {self.truth!r} says {_listed(true)}, and the votes say"
-                f" {_listed(voted)}: no label is shared, so no vote could be right; write both"
-                " alike, or name the right columns"
-            )
-        if len(true) > 1:
-            self._refuse_stranger(true, extra)
-
-    def _refuse_stranger(self, true: Sequence[Label], extra: Collection[object]) -> None:
-        """Refuse one column that writes the true labels otherwise: it would never be right."""
-        bare = {_bare(label) for label in true}
-        for name in self.votes:
-            said = [one for one in self.spoken[name] if spelling(one) not in extra]
-            own = {spelling(one) for one in said}
-            apart = len(own) > 1 and not own & {spelling(label) for label in true}
-            same = sum(_bare(label) in bare for label in said)
-            if apart and 2 * same >= len(said) and not all(map(self.is_declared, said)):
+        bare = set(map(_bare, true))
+        for name, column in own.items():
+            alike = 2 * sum(_bare(label) in bare for label in said[name]) >= len(said[name])
+            none = len(voted) > 1 and not voted & true
+            otherwise = len(column) > 1 and not column & true and alike
+            if none or (otherwise and not column <= self.declared):
                 raise InputError(
-                    f"column {name!r} says {_listed(in_order(said))}, and the truth {self.truth!r}"
-                    f" says {_listed(true)}: no label is shared, so {name!r} would never be right."
-                    f" Write both alike, or leave it out (--ignore {quote(name)})"
+                    f"column {name!r} says {_listed(said[name])}, and the truth {self.truth!r} says"
+                    f" {_listed(in_order(self.true))}: no label is shared, so {name!r} would never"
+                    f" be right. Write both alike, or leave it out (--ignore {quote(name)})"
                 )
 
     def ask_about_two_vocabularies(self) -> None:
         """Ask about right and wrong in two vocabularies: two files that were put together."""
-        spoken = in_order(label for column in self.spoken.values() for label in column)
-        pairs = two_vocabularies(spoken)
+        pairs = two_vocabularies(self.every)
         if pairs is not None and not self.declared:
-            first, second = pairs
-            labels = {spelling(label): label for label in spoken}
+            labels = {spelling(label): label for label in self.every}
             raise InputError(
-                f"the labels are {first}, and also {second}: if they mean the same, write them"
+                f"the labels are {pairs[0]}, and also {pairs[1]}: if they mean the same, write them"
                 " alike; if they are four labels, name all labels with labels="
                 f" (--labels {','.join(str(one) for one in list(labels.values())[:_SHOWN])})"
             )
@@ -369,37 +335,29 @@ class _Reading:
     ) -> Iterator[str]:
         """Yield one sentence for each word that was read as no answer, or as never true."""
         for said in words.values():
-            names, label = list(dict.fromkeys(name for name, _ in said)), said[0][1].strip()
-            yield f"{_columns(names)} {label}: read as no answer. {self._otherwise(label)}"
+            label = said[0][1].strip()
+            yield (
+                f"{_columns({name: None for name, _ in said})} {label}: read as no answer. If"
+                f" {label} is a label, add --labels {self._with(label)}"
+            )
         unlisted = ", which labels= (--labels) does not list" if self.declared else ""
         for one in never_true:
             if spelling(one) not in self.never:
                 names = [name for name in self.holders(one) if name in self.votes]
                 yield (
-                    f"{_columns(names)} {one}{unlisted}: read as a vote that can never be true."
-                    f" {self._otherwise(one)}"
+                    f"{_columns(names)} {one}{unlisted}: read as a vote that can never be true. If"
+                    f" {one} is a label, add --labels {self._with(one)}"
                 )
-
-    def _otherwise(self, label: Label) -> str:
-        return f"If {label} is a label, add --labels {self._with(label)}"
 
     def _with(self, label: Label) -> str:
         """Return the list of labels, with *label* last, as the option takes it."""
-        spoken = in_order(label for column in self.spoken.values() for label in column)
-        known = {(spelling(one) if self.rules.coerce else identity(one)): one for one in spoken}
+        known = {(spelling(one) if self.rules.coerce else identity(one)): one for one in self.every}
         rest = [str(one) for one in known.values() if spelling(one) != spelling(label)]
         shown = [*rest[:_SHOWN], "…"] if len(rest) > _SHOWN else rest
         return ",".join([*shown, str(whole(label)).strip()])
 
 
-def _abstain_note(names: Sequence[str]) -> str:
-    return (
-        f"{_columns(names)} -1: read as no answer, as labelling functions write it. If -1 is a"
-        " class, list all classes with --labels"
-    )
-
-
-def _columns(names: Sequence[str]) -> str:
+def _columns(names: Collection[str]) -> str:
     several = len(names) > 1
     return f"column{'s' * several} {_listed(names)} say{'s' * (not several)}"
 

@@ -202,25 +202,23 @@ class Reading(Roles):
             yield f"unused: {_names(tuple(self.unused), most)}"
 
     def _what_a_row_is(self) -> str:
-        rows, items, system = self.rows, self.counts.get("items"), self.system
+        rows, items = self.rows, self.counts.get("items")
         pair = self.pair or (self.systems if len(self.systems) == 2 else ())
         named = "" if self.item is None else f" ({self.item}{self._doubt('item')})"
         count = _count(items if items is not None else rows, "item") if named else ""
-        if system is not None:
-            outputs = _count(rows, "output")
-            systems = _count(self.counts.get("systems"), "system")
-            first = f"{outputs} of {systems} ({system}{self._doubt('system')})"
-            first += f" on {count}{named}" if named else ""
-        elif pair:
-            won = f", won by {self.vote}" if self.pair and self.vote else ""
-            first = f"{_count(rows, 'comparison')} of {pair[0]} and {pair[1]}{won}"
-            first += f" on {count}{named}" if named else ""
-        elif not named:
-            first = _count(rows, "row")
-        elif rows is not None and items is not None and rows != items:
+        if self.system is not None or pair:
+            outputs = _count(rows, "comparison" if self.system is None else "output")
+            if self.system is None:
+                of = f"{pair[0]} and {pair[1]}"
+                of += f", won by {self.vote}" if self.pair and self.vote else ""
+            else:
+                systems = _count(self.counts.get("systems"), "system")
+                of = f"{systems} ({self.system}{self._doubt('system')})"
+            first = f"{outputs} of {of}" + (f" on {count}{named}" if named else "")
+        elif named and rows is not None and items is not None and rows != items:
             first = f"{rows:,} rows of {count}{named}"
         else:
-            first = f"{count}{named}"
+            first = f"{count}{named}" if named else _count(rows, "row")
         if self.round is not None:
             rounds = _count(self.counts.get("rounds"), "round")
             first += f" in {rounds} ({self.round}{self._doubt('round')})"
@@ -234,17 +232,15 @@ class Reading(Roles):
                 continue
             word = one if len(columns) == 1 else several
             who = f" ({self.judge})" if self.judge else ""
-            means, said = (f": {said}", "") if said else ("", "")
+            means = f": {said}" if said else ""
             yield f"{word} {_names(columns, most)}{who}{self._doubt(role)}{means}"
+            said = ""
 
     def _said(self) -> str:
         """Return what the voters say: labels, or numbers with their ends, and which way is good."""
-        column = self.vote or self.metric
-        words = _label_words(self.labels) or _scale_words(self.scale)
-        if column and words:
-            words += f" ({column})"
-        elif column:
-            words = column
+        ends = "" if self.scale is None else " to ".join(map(number, self.scale))
+        column, words = self.vote or self.metric or "", _label_words(self.labels) or ends
+        words = f"{words} ({column})" if column and words else words or column
         return f"{words}, lower is better" if self.better == "lower" and words else words
 
     def _doubt(self, role: str) -> str:
@@ -274,10 +270,6 @@ def _label_words(labels: Sequence[Label]) -> str:
     if len(shown) > 4 or sum(map(len, shown)) > 40:
         return f"{len(shown)} labels"
     return " or ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else "".join(shown)
-
-
-def _scale_words(scale: tuple[float, float] | None) -> str:
-    return "" if scale is None else f"{number(scale[0])} to {number(scale[1])}"
 
 
 def _toml(value: Any) -> str:
@@ -328,22 +320,19 @@ def _as_role(role: str, column: Any) -> Any:
 
 
 def _unused(data: Data, used: set[Any]) -> dict[str, str] | None:
+    """Return the columns without a role, and why; the name stands before the reason."""
     held = data.held if isinstance(data.held, Table) else None
-    left = {} if held is None else {name: _because(why) for name, why in held.left_out.items()}
+    left = {} if held is None else held.left_out
     counted = () if data.beside is None else data.beside.columns
     known = counted or (() if held is None else held.columns)
     if data.unused is None or not known:
         return None
+    reasons = {name: why.removeprefix(f"column {name!r} ") for name, why in left.items()}
     return {
-        name: data.unused.get(name) or left.get(name, "")
+        name: data.unused.get(name) or reasons.get(name, "")
         for name in dict.fromkeys((*known, *left))
         if name not in used
     }
-
-
-def _because(why: str) -> str:
-    """Return why a column is left out without its name, which stands before it."""
-    return why.partition("' ")[2] or why if why.startswith("column '") else why
 
 
 def _facts(data: Data, roles: Roles) -> dict[str, Any]:
@@ -354,17 +343,13 @@ def _facts(data: Data, roles: Roles) -> dict[str, Any]:
     return _from_rows(data, roles, voters)
 
 
-def _from_counts(tally: Tally | None, roles: Roles, voters: Sequence[str]) -> dict[str, Any]:
+def _from_counts(tally: Tally, roles: Roles, voters: Sequence[str]) -> dict[str, Any]:
     """Return what the counts of patterns say; nothing where there are none."""
-    if tally is None:
-        return {}
     counts: dict[str, int] = {}
-    if roles.truth in tally.names and roles.truth is not None and not tally.weighted:
-        silent = [is_missing(one) or is_no_answer(one) for one in tally.column(roles.truth)]
-        counts["labels"] = int(
-            sum(n for n, no in zip(tally.counts.tolist(), silent, strict=True) if not no)
-        )
-    if roles.system in tally.names and roles.system is not None:
+    if roles.truth is not None and roles.truth in tally.names and not tally.weighted:
+        told = [not (is_missing(one) or is_no_answer(one)) for one in tally.column(roles.truth)]
+        counts["labels"] = int(sum(n for n, one in zip(tally.counts, told, strict=True) if one))
+    if roles.system is not None and roles.system in tally.names:
         counts["systems"] = len(tally.labels[roles.system])
     seen = [one for name in voters if name in tally.names for one in tally.labels[name]]
     found = _meaning([one for one in seen if not is_missing(one)])
@@ -374,20 +359,19 @@ def _from_counts(tally: Tally | None, roles: Roles, voters: Sequence[str]) -> di
 def _from_rows(data: Data, roles: Roles, voters: Sequence[str]) -> dict[str, Any]:
     """Return what the look at the columns has shown; columns that were not looked at are now."""
     table, facts = data.table, data.facts
-    single = (roles.truth, roles.system, roles.round, roles.item)
-    columns = [
-        n for n in (*voters[:_MOST_COLUMNS], *single) if n is not None and n in table.columns
-    ]
+    kinds = {"items": roles.item, "systems": roles.system, "rounds": roles.round}
+    single = {
+        key: name for key, name in kinds.items() if name is not None and name in table.columns
+    }
+    truth = roles.truth if roles.truth in table.columns else None
+    columns = [n for n in voters[:_MOST_COLUMNS] if n in table.columns]
+    columns += [*([truth] if truth is not None else []), *single.values()]
     if not {*columns} <= facts.keys():
         facts = draw(table, columns, missing=data.rules.missing).facts
     rows = facts[columns[0]].rows if columns else data.n_rows
 
-    counts: dict[str, int] = {}
-    if roles.truth in facts and roles.truth is not None:
-        counts["labels"] = facts[roles.truth].filled
-    for key, name in (("systems", roles.system), ("rounds", roles.round), ("items", roles.item)):
-        if name not in facts or name is None:
-            continue
+    counts = {} if truth is None else {"labels": facts[truth].filled}
+    for key, name in single.items():
         counts[key] = facts[name].distinct
         # A sample does not show them all. An item may be called 99, which is no answer elsewhere.
         if facts[name].seen < facts[name].filled or (key == "items" and data.rules.missing):
@@ -399,25 +383,21 @@ def _from_rows(data: Data, roles: Roles, voters: Sequence[str]) -> dict[str, Any
         del counts["items"]
 
     said = [facts[name] for name in voters if name in facts]
+    found: dict[str, Any] = {}
     if all(one.counts for one in said):
-        return {
-            "rows": rows,
-            "counts": counts,
-            **_meaning(one for held in said for one in held.counts),
-        }
-    ends = [(one.low, one.high) for one in said if one.low is not None and one.high is not None]
-    wide = {"scale": (min(e[0] for e in ends), max(e[1] for e in ends))} if ends else {}
-    return {"rows": rows, "counts": counts, **(wide if len(ends) == len(said) else {})}
+        found = _meaning(one for held in said for one in held.counts)
+    elif all(one.low is not None for one in said):
+        found = {"scale": (min(one.low or 0 for one in said), max(one.high or 0 for one in said))}
+    return {"rows": rows, "counts": counts, **found}
 
 
 def _meaning(labels: Iterable[Label]) -> dict[str, Any]:
     """Return labels, if they are few; the ends of a scale, if they are numbers."""
     # One spelling, so that the same table reads alike as text and as numbers.
     said = in_order({spelling(one) for one in labels if not is_no_answer(one)})
-    numbers = [number_of(one) for one in said]
-    whole = [one for one in numbers if one is not None]
-    if len(whole) == len(said) > 2:
-        return {"scale": (min(whole), max(whole))}
+    numbers = [one for one in map(number_of, said) if one is not None]
+    if len(numbers) == len(said) > 2:
+        return {"scale": (min(numbers), max(numbers))}
     return {"labels": said} if 0 < len(said) <= _MOST_LABELS else {}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,9 +12,9 @@ from tallystick.table.cells import NUMBER, identifier, literal, spelling, withou
 from tallystick.table.data import Data
 from tallystick.table.meaning import LabelRules
 from tallystick.table.reading_cells import UNREAD
-from tallystick.table.reading_facts import SURE, Sample, agreement, draw, draw_counts, one_word
+from tallystick.table.reading_facts import SURE, agreement, draw, draw_counts, one_word
 from tallystick.table.reading_names import VOTE_TIERS, plain
-from tallystick.table.reading_rules import Asked, Look, find_structure, find_vote, flag, settled
+from tallystick.table.reading_rules import Door, Look, find_structure, find_vote, flag
 from tallystick.table.reading_voters import (
     ask_about_sparse,
     find_prediction,
@@ -29,57 +29,75 @@ from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 
 
-def decide(table: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules) -> Data:
-    """Give every column its role, or ask.
+def decide(
+    held: Table | Tally, door: Door, given: Roles, layout: Layout, rules: LabelRules, source: str
+) -> Data:
+    """Give every column of a table, or of counts, its role, or ask.
 
     Parameters
     ----------
-    table
+    held, source
         What was read; several columns of truth are one by now (`majority`).
-    asked
-        The verb.
-    given, layout
-        What the caller named.
-    rules
-        What the caller said about labels.
+    door
+        What the verb needs.
+    given, layout, rules
+        What the caller named, and said about labels.
     """
-    look, later, caught = _begun(table, asked, given, layout, rules)
-    voters = tuple(n for n in getattr(look.given, asked.want) if n not in caught)
-    look.given = look.given.with_columns(asked.want, voters)
+    never = map(str, rules.never_true) if door.want == "models" else ()
+    # Tokens that are no label of a column: for no answer, and models' wrong ones.
+    silent = (*rules.missing, *never, UNREAD)
+    table = held if isinstance(held, Table) else None
+    left = [part.strip() for piece in layout.ignore for part in piece.split(",")]
+    columns = held.columns if isinstance(held, Table) else held.names
+    look = Look(
+        table=table,
+        sample=draw(held, missing=silent) if isinstance(held, Table) else draw_counts(held, silent),
+        rules=rules,
+        door=door,
+        given=given,
+        layout=layout,
+        source=source,
+        aside=frozenset(n for n in columns if any(fnmatch.fnmatchcase(n, x) for x in left)),
+    )
+    return _of_rows(look) if isinstance(held, Table) else _of_counts(look, held)
+
+
+def _of_rows(look: Look) -> Data:
+    """Decide about a table whose rows are here."""
+    table = look.table
+    assert table is not None
+    voters, later, caught = _begin(look)
     if voters:
         # Who votes is named: nothing else is looked for but what a row is.
-        look.how[asked.want] = "named"
+        look.how[look.want] = "named"
+        look.door = look.door if later else replace(look.door, pivots=False)
     find_structure(look)
     if _is_long(look, voters):
         return _turned(look, later)
     for name in caught:
         if name in look.free:
-            look.leave([name], caught[name])
+            look.leave([name], look.facts[name].veto or "")
     if later and not voters:
-        raise InputError(missing_column(later[0], table.columns, table.source))
+        raise InputError(missing_column(later[0], table.columns, look.source))
     voters = _find_voters(look, voters)
-    if asked.verb != "score" and (asked.verb != "compare" or look.truth is not None):
+    notes: tuple[str, ...] = ()
+    if look.verb != "score" and (look.verb != "compare" or look.truth is not None):
         columns = [*voters, *look.given.prediction, *([look.truth] if look.truth else [])]
         table, notes = one_vocabulary(look, columns)
-    else:
-        notes = ()
-    return _read(look, table, _with_item(look, settled(look, voters)), notes)
+    return _read(look, table, _with_item(look, look.settled(voters)), notes)
 
 
-def decide_counts(
-    tally: Tally, asked: Asked, given: Roles, layout: Layout, rules: LabelRules, source: str
-) -> Data:
-    """Give every column of a table that is counted already its role, or ask."""
-    sample = draw_counts(tally, _silent(rules, asked))
-    look = _looking(None, sample, source, replace(asked, long=False), given, layout, rules)
+def _of_counts(look: Look, tally: Tally) -> Data:
+    """Decide about a table that is counted already."""
+    look.door = replace(look.door, pivots=False)
     # A slice or a weight is no vote; where every column has its own labels, none is known apart.
     beside = [name for name in look.free if name in tally.apart]
     if len(beside) < len(look.free):
         look.leave(beside, "counted beside the votes")
-    if asked.verb == "score" and given.system is None:
+    if look.verb == "score" and look.given.system is None:
         find_structure(look)
-    voters = _find_voters(look, getattr(given, asked.want), counted=True)
-    return _read(look, tally, settled(look, voters))
+    voters = _find_voters(look, getattr(look.given, look.want), counted=True)
+    return _read(look, tally, look.settled(voters))
 
 
 def _find_voters(look: Look, voters: tuple[str, ...], *, counted: bool = False) -> tuple[str, ...]:
@@ -89,104 +107,57 @@ def _find_voters(look: Look, voters: tuple[str, ...], *, counted: bool = False) 
     voters = voters or find_voters(look)
     if not counted:
         ask_about_sparse(look, voters)
-    predictions = look.given.prediction if look.asked.verb == "bound" or counted else ()
+    predictions = look.given.prediction if look.verb == "bound" or counted else ()
     reference = predictions[0] if predictions else None
-    if look.asked.verb == "bound" and reference is not None and not look.rules.labels:
+    if look.verb == "bound" and reference is not None and not look.rules.labels:
         _ask_about_strangers(look, voters, reference)
     look.doubt(voters, reference)
     return voters
 
 
-def _looking(
-    table: Table | None,
-    sample: Sample,
-    source: str,
-    asked: Asked,
-    given: Roles,
-    layout: Layout,
-    rules: LabelRules,
-) -> Look:
-    """Return a table before anything is decided."""
-    left = [part.strip() for piece in layout.ignore for part in piece.split(",")]
-    return Look(
-        table=table,
-        sample=sample,
-        rules=rules,
-        asked=asked,
-        given=given,
-        layout=layout,
-        source=source,
-        aside=frozenset(n for n in sample.facts if any(fnmatch.fnmatchcase(n, x) for x in left)),
-    )
-
-
-def _begun(
-    table: Table, asked: Asked, given: Roles, layout: Layout, rules: LabelRules
-) -> tuple[Look, list[str], Mapping[str, str]]:
-    """Return a table before anything is decided, names that may stand in the rows of a long table,
-    and the ids, texts and dates that a glob has caught among the voters.
+def _begin(look: Look) -> tuple[tuple[str, ...], list[str], list[str]]:
+    """Write out what the caller named; return the voters, names that may stand in the rows of a
+    long table, and the ids, texts and dates that a glob has caught among the voters.
     """
+    table, given, later = look.table, look.given, list[str]()
+    assert table is not None
+    single = dict.fromkeys((c for r, c in given.pairs() if r not in (*GROUPS, "by")), "")
     groups = sorted(GROUPS - {"systems"})
-    single = [getattr(given, role) for role in given.__dict__ if role not in (*GROUPS, "by")]
-    later: list[str] = []
-    expanded: dict[str, Any] = {
-        role: expand(getattr(given, role), table, dict.fromkeys(filter(None, single), ""), later)
-        for role in groups
-    }
-    known = replace(given, **expanded)
-    if known.truth is not None and known.truth not in table.columns:
-        later.append(known.truth)
-        known = replace(known, truth=None)
-    sample = draw(table, missing=_silent(rules, asked))
-    look = _looking(table, sample, table.source, asked, known, layout, rules)
-    _check_named(look)
-    _one_column_of_models(look)
+    found: dict[str, Any] = {r: expand(getattr(given, r), table, single, later) for r in groups}
+    look.given = replace(given, **found)
+    if given.truth is not None and given.truth not in table.columns:
+        later.append(given.truth)
+        look.given = replace(look.given, truth=None)
 
-    voters: tuple[str, ...] = getattr(look.given, asked.want)
-    said = {
-        piece.strip() for text in getattr(given, asked.want) for piece in (text, *text.split(","))
-    }
-    why = {n: _is_key(look, n) for n in voters if n not in said}
-    caught = {name: reason for name, reason in why.items() if reason is not None}
-    if len(caught) == len(voters):
-        caught = {}
-    if voters and not later:
-        look.asked = replace(asked, long=False)
-    return look, later, caught
-
-
-def _is_key(look: Look, name: str) -> str | None:
-    """Return why a column names or dates rows, None if it may vote."""
-    facts = look.facts[name]
-    named = facts.counter or facts.times or facts.is_text
-    return facts.veto if named or (facts.is_unique and not facts.is_number) else None
-
-
-def _check_named(look: Look) -> None:
-    """Refuse a named column that the table does not have, or that cannot be used."""
-    assert look.table is not None
+    # A named column that the table does not have, or that cannot be used, is refused.
     for column in look.given.columns():
-        if column in look.table.columns and column not in look.facts:
-            check_usable(look.table, column)
-    for named in (look.layout.judge, look.layout.vote, look.given.system):
-        if named is not None and named not in look.table.columns:
-            raise InputError(missing_column(named, look.table.columns, look.source))
+        if column in table.columns and column not in look.facts:
+            check_usable(table, column)
+    for named in (look.layout.judge, look.layout.vote, given.system):
+        if named is not None and named not in table.columns:
+            raise InputError(missing_column(named, table.columns, look.source))
+
+    # ``--models agent``, one column of names, says who answered.
+    if look.verb == "compare" and len(look.given.models) == 1:
+        facts = look.facts[look.given.models[0]]
+        if facts.numeric < 0.5 and 2 <= facts.distinct < facts.seen and not facts.is_marks:
+            look.given = replace(look.given, models=(), system=facts.name)
+
+    said = {part.strip() for text in getattr(given, look.want) for part in (text, *text.split(","))}
+    voters: tuple[str, ...] = getattr(look.given, look.want)
+    caught = [name for name in voters if name not in said and _names_rows(look, name)]
+    if len(caught) < len(voters):
+        voters = tuple(name for name in voters if name not in caught)
+        look.given = look.given.with_columns(look.want, voters)
+        return voters, later, caught
+    return voters, later, []
 
 
-def _one_column_of_models(look: Look) -> None:
-    """Read ``--models agent``, one column of names, as the column that says who answered."""
-    if look.asked.verb != "compare" or len(look.given.models) != 1:
-        return
-    [name] = look.given.models
+def _names_rows(look: Look, name: str) -> bool:
+    """Say whether a column names or dates rows."""
     facts = look.facts[name]
-    if facts.numeric < 0.5 and 2 <= facts.distinct < facts.seen and not facts.is_marks:
-        look.given = replace(look.given, models=(), system=name)
-
-
-def _silent(rules: LabelRules, asked: Asked) -> tuple[str, ...]:
-    """Return the tokens that are no label of a column: for no answer, and models' wrong ones."""
-    never = map(str, rules.never_true) if asked.want == "models" else ()
-    return (*rules.missing, *never, UNREAD)
+    unique = facts.is_unique and not facts.is_number
+    return facts.counter or facts.times or facts.is_text or unique
 
 
 def _read(look: Look, held: Table | Tally, roles: Roles, notes: tuple[str, ...] = ()) -> Data:
@@ -219,7 +190,7 @@ def _ask_about_strangers(look: Look, voters: Sequence[str], reference: str) -> N
         numbers = own.is_number and own.low is not None
         said = f"numbers from {own.low:g} to {own.high:g}" if numbers else "other words"
         raise look.ask(
-            look.asked.want,
+            look.want,
             f"{name} holds {said}, and no label of {reference}"
             f" ({', '.join(sorted(map(str, look.facts[reference].labels))[:4])}). Write both alike:"
             " weak labels are labels, and a probability is cut at .5 first.",
@@ -232,9 +203,9 @@ def _ask_about_strangers(look: Look, voters: Sequence[str], reference: str) -> N
 
 def _is_long(look: Look, voters: Sequence[str]) -> bool:
     """Say whether each row is one vote, or one score of one model."""
-    if not look.asked.long or voters:
+    if not look.door.pivots or voters:
         return look.layout.judge is not None
-    if look.asked.verb == "compare":
+    if look.verb == "compare":
         return (look.column("system") or look.column("judge")) is not None
     return look.column("judge") is not None
 
@@ -242,7 +213,7 @@ def _is_long(look: Look, voters: Sequence[str]) -> bool:
 def _turned(look: Look, later: Sequence[str]) -> Data:
     """Return a long table with one column per judge (compare: per model)."""
     assert look.table is not None
-    compared = look.asked.verb == "compare"
+    compared = look.verb == "compare"
     who = "system" if compared else "judge"
     column = look.layout.judge or look.column(who) or look.column("judge")
     item, system = look.column("item"), look.column("system")
@@ -254,11 +225,6 @@ def _turned(look: Look, later: Sequence[str]) -> Data:
     find_truth(look)
     vote = find_vote(look)
     look.doubt([vote])
-    if compared and "truth" in look.roles and plain(vote) in VOTE_TIERS[0]:
-        words = {one for one in look.facts[vote].meant if isinstance(one, str)}
-        if not words & look.facts[look.roles["truth"]].meant:
-            # Whether an answer was right has been said: the truth is what it was held against.
-            look.drop("truth", f"{vote} says what was right")
     if compared:
         _ask_about_key(look, item, vote)
     cells = f"cast({identifier(column)} as varchar), count({identifier(vote)})"
@@ -271,7 +237,7 @@ def _turned(look: Look, later: Sequence[str]) -> Data:
     for name in later:
         if name not in votes:
             raise InputError(missing_column(name, (*look.table.columns, *votes), look.source))
-    roles = replace(settled(look), item=item)
+    roles = replace(look.settled(), item=item)
     truth = roles.truth
     if compared:
         roles = replace(roles, system=None)
@@ -280,8 +246,8 @@ def _turned(look: Look, later: Sequence[str]) -> Data:
         truth = single or truth_among(look, votes, counts)
     voters = [name for name in (named if len(named) > 1 else votes) if name != truth]
     truth = truth if truth in wide.columns else None
-    roles = replace(roles, truth=truth).with_columns(look.asked.want, voters)
-    look.how[look.asked.want] = look.how.pop(who, "named")
+    roles = replace(roles, truth=truth).with_columns(look.want, voters)
+    look.how[look.want] = look.how.pop(who, "named")
     if truth is not None:
         look.how.setdefault("truth", "by name")
     look.unused = {n: why for n, why in look.unused.items() if n in wide.columns}
@@ -294,11 +260,17 @@ def _turned(look: Look, later: Sequence[str]) -> Data:
 
 
 def _ask_about_key(look: Look, item: str, vote: str) -> None:
-    """Ask whether models said pass and fail of a truth of another name, or passed and failed."""
-    if look.truth is not None or plain(vote) in ("correct", "is_correct", "passed"):
+    """Leave out the truth where models were right or wrong of it; ask where they may have said what
+    it says: a truth of another name, or one beside a score.
+    """
+    known, sure = look.roles.get("truth"), plain(vote) in ("correct", "is_correct", "passed")
+    said, words = look.facts[vote].labels, look.facts[vote].meant - {0, 1}
+    if look.given.truth is not None or (known and plain(vote) not in VOTE_TIERS[0]):
         return
-    said = look.facts[vote].labels
-    likely = [n for n in look.free if said & look.facts[n].labels and look.is_steady(item, n)]
+    if known is not None and any(isinstance(one, str) for one in words & look.facts[known].meant):
+        return
+    likely = [n for n in [*look.free, known] if n is not None and said & look.facts[n].labels]
+    likely = [n for n in likely if look.is_steady(item, n)] if not sure else []
     z = agreement(look.sample.codes([vote, *likely]))[1][0, 1:]
     found = [n for n, one in zip(likely, z, strict=True) if one >= SURE]
     if found:
@@ -309,6 +281,8 @@ def _ask_about_key(look: Look, item: str, vote: str) -> None:
             [flag("truth", found[0]), flag("ignore", found[0])],
             found,
         )
+    if known is not None:
+        look.drop("truth", f"{vote} says what was right")
 
 
 def _with_item(look: Look, roles: Roles) -> Roles:
@@ -380,26 +354,23 @@ def majority(
     for column in columns:
         if column not in table.columns:
             raise InputError(missing_column(column, table.columns, table.source))
-    cells = [
+    cells = ", ".join(
         f"trim(cast({without_missing(name, table.kinds[name], missing)} as varchar))"
         for name in columns
-    ]
-    keys = ", ".join(f"{cell} as v{k}" for k, cell in enumerate(cells))
-    count = " + ".join(f"coalesce((v{{k}} = v{j})::int, 0)" for j in range(len(cells)))
-    counts = ", ".join(f"({count.format(k=k)}) as c{k}" for k in range(len(cells)))
-    most = f"greatest({', '.join(f'c{k}' for k in range(len(cells)))})"
-    winners = ", ".join(f"case when c{k} = {most} then v{k} end" for k in range(len(cells)))
-    drawn = f"list_distinct([{winners}])"
-    label = f"case when len({drawn}) = 1 then {drawn}[1] end"
+    )
+    # The one word that is said most often; of two that are said alike none.
+    said = f"[x for x in [{cells}] if x is not null]"
+    often = "[len([y for y in v if y = x]) for x in v]"
+    most = f"[x for x in list_distinct(v) if len([y for y in v if y = x]) = list_max({often})]"
+    label = f"case when len({most}) = 1 then ({most})[1] end"
     shown = ", ".join(map(identifier, table.columns))
     relation = table.derive(
-        f"select {shown}, {label} as {identifier(named)} from"
-        f" (select *, {counts} from (select *, {keys} from rows))"
+        f"select {shown}, {label} as {identifier(named)} from (select *, {said} as v from rows)"
     )
     joined = replace(table, relation=relation, columns=tuple(relation.columns))
-    said = f"len(list_distinct([{', '.join(cells)}]))"
     [(rows, apart)] = table.query(
-        f"select count(*) filter ({said} > 0), count(*) filter ({said} > 1) from rows"
+        "select count(*) filter (len(v) > 0), count(*) filter (len(list_distinct(v)) > 1)"
+        f" from (select {said} as v from rows)"
     )
     people = f"{', '.join(columns[:-1])} and {columns[-1]}"
     note = (

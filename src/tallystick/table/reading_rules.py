@@ -1,14 +1,14 @@
 """Which column has which role where the caller does not say it: four steps, alike in every verb.
 
-Named; by name and content; the only candidate; else ask. docs/reading.md is the contract. What a
-row is stands here: item, system, judge and vote of long tables. Who votes, and on which truth, is
-in `tallystick.table.reading_voters`.
+Named; by name and content; the only candidate; else ask. docs/how-to/reading.md is the contract.
+What a row is stands here: item, system, judge and vote of long tables. Who votes, and on which
+truth, is in `tallystick.table.reading_voters`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from shlex import quote
 from typing import Any, Literal, TypeAlias
@@ -27,7 +27,7 @@ from tallystick.table.reading_names import (
     plain,
     says_direction,
 )
-from tallystick.table.roles import GROUPS, Layout, Roles
+from tallystick.table.roles import Layout, Roles
 from tallystick.table.tables import Table
 from tallystick.table.words import TIES, as_pass_fail
 
@@ -42,62 +42,77 @@ _INDEX = re.compile(r"(unnamed(:.*)?|column_?\d+|index|)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What the rules need to know of a verb.
+class Door:
+    """What a verb needs of the reading.
 
     Parameters
     ----------
     verb
-        ``score``, ``judge``, ``compare`` or ``bound``: whose rules hold.
+        Whose rules of reading hold: score, judge, compare or bound; without one nothing is guessed.
     want
-        What it calls its voters: judges, models or weak.
+        The group of columns to find where the caller names none: judges, models, weak, or nothing.
     reads
-        The roles that it reads.
-    long
-        Whether a table with one row per vote may be turned.
+        The roles that the verb reads.
+    pivots
+        Whether a table with one row per vote becomes one column per judge.
+    repeats
+        Whether an item may have several rows.
+    named
+        Roles that a column of the same name has where the caller names none.
+    outputs
+        Whether rows are outputs of systems: the system is then found by name, a wide table becomes
+        one row per output, and an item is named once per system.
+    runs
+        Whether several files of the same items are runs, each of which is one column.
+    as_it_is
+        Says of a table, and of the roles that the caller named, whether its columns are read as
+        they are, by name, so that none is wanted and none is pivoted.
     truth
         Whether a truth may be found by its name; not where it is in another file.
     collects
         Whether labels are to be collected: then no column need be the truth.
     """
 
-    verb: str
-    want: str
+    verb: str = ""
+    want: str | None = None
     reads: tuple[str, ...] = ()
-    long: bool = True
+    pivots: bool = True
+    repeats: bool = False
+    named: tuple[str, ...] = ()
+    outputs: bool = False
+    runs: bool = False
+    as_it_is: Callable[[Table, Roles], bool] | None = None
     truth: bool = True
     collects: bool = False
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class Look:
     """One table while its columns get their roles.
 
     Parameters
     ----------
-    table, sample, asked
-        What is read, the rows that are looked at, and by whom.
-    given, layout
-        What the caller named, without globs.
+    table, sample, door
+        What is read (None: counts), the rows that are looked at, and for whom.
+    given, layout, rules
+        What the caller named, without globs, and said about labels.
     source
         What questions call the table.
     aside
         Columns that the caller leaves out.
-    rules
-        What the caller said about labels.
     roles, how, unused
         What was found: role to column, where it comes from, and why a column has none.
     """
 
     table: Table | None
     sample: Sample
-    asked: Asked
+    door: Door
     given: Roles
     layout: Layout
+    rules: LabelRules
     source: str
     aside: frozenset[str] = frozenset()
-    rules: LabelRules = field(default_factory=LabelRules)
-    roles: dict[str, Any] = field(default_factory=dict)
+    roles: dict[str, str] = field(default_factory=dict)
     how: dict[str, How] = field(default_factory=dict)
     unused: dict[str, str] = field(default_factory=dict)
 
@@ -107,6 +122,16 @@ class Look:
         return self.sample.facts
 
     @property
+    def verb(self) -> str:
+        """Whose rules hold."""
+        return self.door.verb
+
+    @property
+    def want(self) -> str:
+        """What the verb calls its voters."""
+        return self.door.want or "judges"
+
+    @property
     def truth(self) -> str | None:
         """The column of the truth, as far as it is known."""
         return self.given.truth or self.roles.get("truth")
@@ -114,13 +139,19 @@ class Look:
     @property
     def is_of_systems(self) -> bool:
         """Whether the verb tells systems apart, and not judges."""
-        return self.asked.verb in ("score", "compare")
+        return self.verb in ("score", "compare")
+
+    @property
+    def free(self) -> list[str]:
+        """The columns without a role."""
+        held = {*self.given.holders(), *self.aside, *self.unused, *self.roles.values()}
+        held |= {self.layout.judge or "", self.layout.vote or ""} - {""}
+        return [name for name in self.facts if name not in held or name == self.given.by]
 
     def column(self, role: str) -> str | None:
         """Return the column that a role has by now."""
-        named = getattr(self.layout, role) if role in ("judge", "vote") else None
-        own = getattr(self.given, role, None) if role not in GROUPS else None
-        return named or own or self.roles.get(role)
+        named = getattr(self.layout if role in ("judge", "vote") else self.given, role, None)
+        return named or self.roles.get(role)
 
     def take(self, role: str, column: str, how: How) -> None:
         """Give a role to a column."""
@@ -144,14 +175,6 @@ class Look:
             f"{self.source}: {text}", role=role, candidates=tuple(candidates), calls=tuple(calls)
         )
 
-    @property
-    def free(self) -> list[str]:
-        """The columns without a role."""
-        held = {*self.given.holders(), *self.aside, *self.unused}
-        held |= {self.layout.judge, self.layout.vote, *self.roles.values()} - {None}
-        by = self.given.by
-        return [name for name in self.facts if name not in held or name == by]
-
     def called(self, role: str) -> list[str]:
         """Return the free columns that have a name of the role and can play it."""
         return [n for n in self.free if plain(n) in ROLE_NAMES[role] and _can_be(self, role, n)]
@@ -169,8 +192,7 @@ class Look:
         """Say whether a column says one thing of each value of another."""
         codes = self.sample.codes([within, column])
         known = codes[(codes >= 0).all(axis=1)]
-        pairs = len(np.unique(known, axis=0))
-        return pairs == len(np.unique(known[:, 0]))
+        return len(np.unique(known, axis=0)) == len(np.unique(known[:, 0]))
 
     def are_one(self, a: str, b: str) -> bool:
         """Say whether two columns tell the same rows apart: an id and a name."""
@@ -185,19 +207,26 @@ class Look:
         truths = [name for name in (self.truth, reference) if name is not None]
         doubt_cells(self, voters, truths, rules)
 
+    def candidates(self) -> list[str]:
+        """Return the columns that may vote: no role, no veto; others are left with a reason."""
+        found = []
+        for name in self.free:
+            why = self.facts[name].veto
+            if self.truth is not None and is_truth_name(name, whole=True):
+                why = why or "named like the truth"
+            if why is None:
+                found.append(name)
+            elif name != self.given.by:
+                self.leave([name], why)
+        return found
 
-def candidates(look: Look) -> list[str]:
-    """Return the columns that may be votes: no role, no veto; the others are left with a reason."""
-    found = []
-    for name in look.free:
-        why = look.facts[name].veto
-        if why is None and look.truth is not None and is_truth_name(name, whole=True):
-            why = "named like the truth"
-        if why is None:
-            found.append(name)
-        elif name not in look.given.holders():
-            look.leave([name], why)
-    return found
+    def settled(self, voters: Sequence[str] = ()) -> Roles:
+        """Return the roles that the caller named and those that were found."""
+        single: dict[str, Any] = {
+            role: column for role, column in self.roles.items() if role in self.given.__dict__
+        }
+        roles = replace(self.given, **single)
+        return roles.with_columns(self.want, voters) if voters else roles
 
 
 def flag(role: str, *columns: str) -> str:
@@ -232,7 +261,7 @@ def names(columns: Sequence[str], verb: str = "") -> str:
 
 
 def find_structure(look: Look) -> None:
-    """Find item, system, judge, replicate and weights; ask where two columns have the name."""
+    """Find item, system, judge and replicate; ask where two columns have the name."""
     _index(look)
     for role in ("system", "judge"):
         _who_by_name(look, role)
@@ -240,18 +269,22 @@ def find_structure(look: Look) -> None:
     _replicate_by_name(look)
     if "judge" in look.roles:
         _drop_idle_judge(look)
-    if look.column("item") is None:
-        _only_pair(look)
-    elif look.is_of_systems and look.column("system") is None and not look.given.systems:
-        _only_who(look, "system")
-    elif not look.is_of_systems and look.asked.long and look.column("judge") is None:
-        _only_judge(look)
+    _only_who(look)
     if look.column("system") is not None and look.is_of_systems:
-        _refuse_averages(look)
+        facts = look.facts[look.column("system") or ""]
+        if facts.distinct == look.sample.rows > 1:
+            raise InputError(
+                f"{look.source} has one row per {facts.name}: these are averages. Give one row per"
+                " output, since averages do not say how far they are from chance"
+            )
         if look.column("item") is None:
             _only_item(look)
     _ask_about_repeats(look)
-    _leave_weights(look)
+
+
+def _beside(look: Look) -> tuple[str | None, ...]:
+    """Return the columns beside which an item has several rows."""
+    return (look.column("system"), look.column("judge"), look.column("replicate"))
 
 
 def _index(look: Look) -> None:
@@ -260,9 +293,10 @@ def _index(look: Look) -> None:
     if name not in look.free or not _INDEX.fullmatch(name.strip()):
         return
     facts = look.facts[name]
-    whole = facts.is_unique and not facts.decimals
-    wanted = look.column("item") is None and "item" in look.asked.reads
-    if whole and wanted and look.column("system") is None and not look.called("item"):
+    wanted = look.column("item") is None and "item" in look.door.reads
+    known = look.called("item") or look.called("system")
+    # Rows of a complete grid are named by the two columns that make it.
+    if facts.is_unique and not facts.decimals and wanted and not known and not _has_grid(look):
         look.take("item", name, "by name")
     elif facts.is_unique or facts.counter or (facts.is_number and not facts.decimals):
         look.leave([name], "an index without a name")
@@ -292,25 +326,25 @@ def _holds_labels(look: Look, name: str) -> bool:
 
 def _who_by_name(look: Look, role: str) -> None:
     """Take the column with the name of systems or judges; ask if there are two."""
-    if look.column(role) is not None:
+    if look.column(role) is not None or (role == "system" and look.given.systems):
         return
-    if role == "system" and look.given.systems:
-        return
-    beside = look.asked.verb == "compare" and look.column("system") is not None
-    if role == "judge" and (beside or not look.asked.long):
-        return
-    _take_one(look, role, look.called(role), "by name", f"which column names the {role}?")
+    beside = look.verb == "compare" and look.column("system") is not None
+    if role == "system" or (look.door.pivots and not beside):
+        _take_one(look, role, look.called(role), "by name")
 
 
-def _take_one(look: Look, role: str, found: Sequence[str], how: How, question: str) -> None:
+def _take_one(look: Look, role: str, found: Sequence[str], how: How) -> None:
     """Take the one column of several that can have a role, columns that say the same aside."""
-    kept = found[:1]
-    kept = [*kept, *(n for n in found[1:] if not any(look.are_one(n, other) for other in kept))]
+    kept: list[str] = []
+    for name in found:
+        if any(look.are_one(name, other) for other in kept):
+            look.leave([name], f"the same as {kept[0]}")
+        else:
+            kept.append(name)
     if len(kept) > 1:
         calls = [flag(role, name) for name in kept]
-        raise look.ask(role, f"{question} {names(kept)} may.", calls, kept)
+        raise look.ask(role, f"which column names the {role}? {names(kept)} may.", calls, kept)
     if kept:
-        look.leave([n for n in found if n not in kept], f"the same as {kept[0]}")
         look.take(role, kept[0], how)
 
 
@@ -318,50 +352,40 @@ def _item_by_name(look: Look) -> None:
     """Take the column of items by its name: the one that tells rows apart, else the first."""
     if look.column("item") is not None or not (found := look.called("item")):
         return
-    beside = (look.column("system"), look.column("judge"), look.given.replicate)
-    if any(beside):
-        # Beside systems or judges an item has several rows; what differs in each names the row.
-        several = [name for name in found if not look.facts[name].is_unique]
-        likely = [name for name in several if look.is_unique(name, *beside)] or several or found
-    else:
-        likely = [name for name in found if look.facts[name].is_unique] or found
+    beside = _beside(look)
+    # Beside systems or judges an item has several rows; what differs in each names the row.
+    several = [n for n in found if any(beside) and not look.facts[n].is_unique]
+    likely = [n for n in several or found if look.is_unique(n, *beside)] or several or found
     look.take("item", likely[0], "by name")
-    look.leave([name for name in likely if name != likely[0]], "names rows too")
+    look.leave(likely[1:], "names rows too")
 
 
 def _replicate_by_name(look: Look) -> None:
     """Take the column that numbers runs, if rows repeat without it."""
     found = [n for n in look.free if plain(n) in ROLE_NAMES["replicate"]]
+    item, who = look.column("item"), (look.column("system"), look.column("judge"))
     if look.given.replicate is not None or not found:
         return
-    item, who = look.column("item"), (look.column("system"), look.column("judge"))
-    if item is None and any(who):
-        likely = [n for n in _items_beside(look, *who, found[0]) if n not in found]
-        if len(likely) == 1 and not look.is_unique(likely[0], *who):
-            item = likely[0]
-            look.take("item", item, "only candidate")
-    repeats = item is not None and not look.is_unique(item, *who)
-    telling = [name for name in found if repeats and look.is_unique(item, *who, name)][:1]
-    if telling and ("replicate" in look.asked.reads or not look.asked.reads):
-        look.take("replicate", telling[0], "by name")
-    votes = [n for n in found if look.facts[n].is_marks or _holds_labels(look, n)]
-    rest = [n for n in found if n not in (*telling, *votes)]
-    look.leave(rest, "named like a number of runs")
+    if item is not None and not look.is_unique(item, *who):
+        telling = [name for name in found if look.is_unique(item, *who, name)][:1]
+        if telling and ("replicate" in look.door.reads or not look.door.reads):
+            look.take("replicate", telling[0], "by name")
+    rest = [n for n in look.free if n in found]
+    votes = [n for n in rest if look.facts[n].is_marks or _holds_labels(look, n)]
+    look.leave([n for n in rest if n not in votes], "named like a number of runs")
 
 
 def _drop_idle_judge(look: Look) -> None:
     """Leave out a column of judges that no row needs to be unique: it is a fact about rows."""
-    column, item = look.roles["judge"], look.column("item")
-    system = look.column("system")
-    if item is None:
+    column, item, system = look.roles["judge"], look.column("item"), look.column("system")
+    if item is None and look.verb != "compare":
         found = _items_beside(look, column)
-        if len(found) == 1 and look.asked.verb != "compare":
+        if len(found) == 1:
             look.take("item", found[0], "only candidate")
             return
-    elif not look.is_unique(item, system) or not look.asked.long:
-        if look.is_unique(item, system, column, look.column("replicate")):
-            return
-        if look.layout.vote is not None or _votes(look, tiers_only=True):
+    elif item is not None and not look.is_unique(item, system):
+        needed = look.is_unique(item, system, column, look.column("replicate"))
+        if needed or look.layout.vote is not None or _votes(look, tiers_only=True):
             return
     look.drop("judge", "rows are told apart without it")
 
@@ -392,24 +416,74 @@ def _likely_who(look: Look) -> list[str]:
     ]
 
 
+def _only_who(look: Look) -> None:
+    """Take the one column of few words that names rows together with the item; without an item the
+    one pair of columns that is a complete grid.
+    """
+    role, item = "system" if look.is_of_systems else "judge", look.column("item")
+    if look.table is None or look.given.systems or look.column(role) is not None:
+        return
+    if role == "judge" and not look.door.pivots:
+        return
+    if item is not None:
+        if not look.is_unique(item, *_beside(look)):
+            found = [n for n in _likely_who(look) if look.is_unique(item, n, *_beside(look))]
+            if role == "system" or look.layout.vote or _one_votes(look, item, found):
+                _take_one(look, role, found, "only candidate")
+        return
+    pairs = [(item, who) for item, who in _pairs(look) if _is_grid(look, item, who)]
+    if len(pairs) == 1 and (role == "system" or _one_votes(look, pairs[0][0], pairs[0][1:])):
+        look.take("item", pairs[0][0], "only candidate")
+        look.take(role, pairs[0][1], "only candidate")
+
+
+def _one_votes(look: Look, item: str, who: Sequence[str]) -> bool:
+    """Say whether one column votes, of as many judges as *who* names; ask where numbers beside it
+    say that it may be one judge of outputs.
+    """
+    votes = _votes(look, aside=() if look.column("item") else (item, *who))
+    marks = [n for n in votes if look.facts[n].is_marks]
+    if len(votes) > 1 and len(marks) == len(who) == 1:
+        named = "" if look.column("item") else f"{flag('item', item)} "
+        raise look.ask(
+            "judge",
+            f"{item} repeats, and {who[0]} tells the rows apart. Does it name the judges, with one"
+            " row per vote?",
+            [f"{named}{flag('judge', *who)} {flag('vote', *marks)}", flag(look.want, *marks)],
+            who,
+        )
+    return len(votes) == 1
+
+
+def _pairs(look: Look, *beside: str | None) -> Iterator[tuple[str, str]]:
+    """Yield each column of items with one of few words beside which it names rows once."""
+    for who in _likely_who(look):
+        yield from ((item, who) for item in _items_beside(look, who, *beside) if item != who)
+
+
+def _is_grid(look: Look, item: str, who: str) -> bool:
+    """Say whether each of *who* has each item; the last item of a part of a table may be cut."""
+    several, items = look.facts[who].distinct, look.facts[item].distinct
+    return items >= several and 0 <= several * items - look.sample.rows < several
+
+
+def _has_grid(look: Look) -> bool:
+    return any(_is_grid(look, item, who) for item, who in _pairs(look))
+
+
 def _only_item(look: Look) -> None:
     """Take the one column that names rows together with the system.
 
     Where none does, but one does together with another that may name judges, each output has a row
     per vote, and its label would count as often: ask.
     """
-    system, judge = look.column("system"), look.column("judge")
-    found = _items_beside(look, system, judge, look.column("replicate"))
+    system, judge, _ = _beside(look)
+    found = _items_beside(look, *_beside(look))
     if len(found) == 1:
         look.take("item", found[0], "only candidate")
-    if len(found) == 1 or not look.asked.long or look.asked.verb != "score" or judge is not None:
+    if len(found) == 1 or not look.door.pivots or look.verb != "score" or judge is not None:
         return
-    pairs = [
-        (item, who)
-        for who in _likely_who(look)
-        for item in _items_beside(look, system, who)
-        if item != who
-    ]
+    pairs = list(_pairs(look, system))
     if len(pairs) == 1 and _votes(look, aside=pairs[0]):
         item, who = pairs[0]
         raise look.ask(
@@ -421,61 +495,11 @@ def _only_item(look: Look) -> None:
         )
 
 
-def _only_who(look: Look, role: str) -> None:
-    """Where items repeat, take the one column of few words that names rows with them."""
-    item, beside = look.column("item"), (look.column("judge"), look.column("replicate"))
-    if look.is_unique(item, *beside):
-        return
-    found = [n for n in _likely_who(look) if look.is_unique(item, n, *beside)]
-    question = f"{item} repeats. Which column names the {role}?"
-    _take_one(look, role, found, "only candidate", question)
-
-
-def _only_judge(look: Look) -> None:
-    """Where items repeat and one column votes, take the one column that names rows with them."""
-    if look.is_unique(look.column("item"), look.column("system"), look.column("replicate")):
-        return
-    if look.layout.vote is not None or len(_votes(look)) == 1:
-        _only_who(look, "judge")
-
-
-def _only_pair(look: Look) -> None:
-    """Take the one pair of columns that is a complete grid of items and systems or judges."""
-    role = "system" if look.is_of_systems else "judge"
-    if look.table is None or look.given.systems or look.column(role) is not None:
-        return
-    if role == "judge" and not look.asked.long:
-        return
-    found = []
-    for who in _likely_who(look):
-        for item in _items_beside(look, who):
-            several, items = look.facts[who].distinct, look.facts[item].distinct
-            # The last item of a part of a table may be cut.
-            complete = 0 <= several * items - look.sample.rows < several
-            if item != who and complete and items >= several:
-                found.append((item, who))
-    if len(found) == 1 and (role == "system" or len(_votes(look, aside=found[0])) == 1):
-        look.take("item", found[0][0], "only candidate")
-        look.take(role, found[0][1], "only candidate")
-
-
-def _refuse_averages(look: Look) -> None:
-    """Refuse a table with one row per system."""
-    facts = look.facts.get(look.column("system") or "")
-    if facts is not None and facts.distinct == look.sample.rows > 1:
-        raise InputError(
-            f"{look.source} has one row per {facts.name}: these are averages. Give one row per"
-            " output, since averages do not say how far they are from chance"
-        )
-
-
 def _ask_about_repeats(look: Look) -> None:
     """Ask where rows still repeat, and one further column tells them apart."""
     item, system, judge = (look.column(role) for role in ("item", "system", "judge"))
-    if item is None or (system is None and judge is None):
-        return
-    keys = (item, system, judge, look.column("replicate"), look.given.criterion)
-    if (judge is None and not look.is_of_systems) or look.is_unique(*keys):
+    keys = (item, *_beside(look), look.given.criterion)
+    if item is None or not (judge or (system and look.is_of_systems)) or look.is_unique(*keys):
         return
     found = [
         name
@@ -487,28 +511,17 @@ def _ask_about_repeats(look: Look) -> None:
     ]
     if len(found) != 1:
         return
-    calls: list[str] = []
     if look.facts[found[0]].is_number:
-        calls = [flag("replicate", *found)] if "replicate" in look.asked.reads else []
-    elif "criterion" in look.asked.reads:
+        roles = ["replicate"]
+    else:
         # A column with the name of votes was written by somebody; one called gpt is the judge.
-        who = judge is None and look.asked.long and len(_votes(look, tiers_only=True)) == 1
-        calls = [flag(role, *found) for role in (["judge"] if who else []) + ["criterion"]]
+        who = judge is None and look.door.pivots and len(_votes(look, tiers_only=True)) == 1
+        roles = ["judge", "criterion"] if who else ["criterion"]
+    calls = [flag(role, *found) for role in roles if roles[-1] in look.door.reads]
     beside = " and ".join(name for name in (item, system, judge) if name is not None)
     text = f"{beside} repeat, and {found[0]} tells the rows apart. What does it number?"
     way = "" if calls else " Keep the rows of one value, or put it into the name of the item."
     raise look.ask("replicate", text + way, calls, found)
-
-
-def _leave_weights(look: Look) -> None:
-    """Leave out weights, probabilities and rounds that have the name alone, and say so."""
-    ends = {"weight": (0.0, np.inf), "probability": (0.0, 1.0), "round": (-np.inf, np.inf)}
-    for role, inside in ends.items():
-        for name in look.called(role) if getattr(look.given, role) is None else ():
-            facts = look.facts[name]
-            if facts.is_number and facts.filled == facts.rows and facts.is_inside(*inside):
-                look.leave([name], f"named like a {role}: add {flag(role, name)} to use it")
-                break
 
 
 # The votes of a long table.
@@ -517,11 +530,15 @@ def _leave_weights(look: Look) -> None:
 def _votes(look: Look, *, aside: Sequence[str] = (), tiers_only: bool = False) -> list[str]:
     """Return the columns that may hold the votes of a long table, the best names alone."""
     item = look.column("item")
-    likely = [n for n in look.free if n not in aside and not is_truth_name(n)]
-    likely = [n for n in likely if _may_vote(look.facts[n])]
-    # What is said once of every item is a fact about it.
-    if item is not None:
-        likely = [n for n in likely if not look.is_steady(item, n)]
+    likely = [
+        name
+        for name in look.free
+        if name not in aside
+        and not is_truth_name(name)
+        and _may_vote(look.facts[name])
+        # What is said once of every item is a fact about it.
+        and not (item is not None and look.is_steady(item, name))
+    ]
     tiers = VOTE_TIERS if look.truth is None else (VOTE_TIERS[0], VOTE_TIERS[2], VOTE_TIERS[1])
     for tier in tiers:
         if named := [n for n in likely if plain(n) in tier]:
@@ -561,20 +578,9 @@ def find_vote(look: Look) -> str:
     name, facts = found[0], look.facts[found[0]]
     known = plain(name) in VOTE_NAMES
     told = as_pass_fail([one for one in facts.labels if isinstance(one, str)] or ["?"])
-    scores = look.asked.verb == "compare" and look.truth is None and facts.is_number
+    scores = look.verb == "compare" and look.truth is None and facts.is_number
     if scores and not (known or told or says_direction(name)):
         calls = [f"{flag('vote', name)} --{way}-is-better" for way in ("higher", "lower")]
         raise look.ask("vote", f"is more {name} better, or less?", calls, found)
     look.take("vote", name, "by name" if known else "only candidate")
     return name
-
-
-def settled(look: Look, voters: Sequence[str] = ()) -> Roles:
-    """Return the roles that the caller named and those that were found."""
-    single = {
-        role: column
-        for role, column in look.roles.items()
-        if role in look.given.__dict__ and role not in GROUPS
-    }
-    roles = replace(look.given, **single)
-    return roles.with_columns(look.asked.want, voters) if voters else roles

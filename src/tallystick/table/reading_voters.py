@@ -25,7 +25,7 @@ from tallystick.table.reading_names import (
     plain,
     unlike_name,
 )
-from tallystick.table.reading_rules import How, Look, candidates, flag, names
+from tallystick.table.reading_rules import How, Look, flag, names
 
 _MOST_PAIRED = 40
 _MANY = 100
@@ -45,7 +45,7 @@ _WORDS_FOR = {"judges": "judges", "models": "models", "weak": "weak labels"}
 
 def find_truth(look: Look) -> None:
     """Take the column of the truth by its name, if its labels fit; ask if several do."""
-    if look.truth is not None or not look.asked.truth:
+    if look.truth is not None or not look.door.truth:
         return
     free = [n for n in look.free if not look.facts[n].is_empty]
     found = [n for n in free if is_truth_name(n) and _may_be_truth(look, n)]
@@ -65,39 +65,35 @@ def find_truth(look: Look) -> None:
 
 def _may_be_truth(look: Look, name: str) -> bool:
     """Say whether what a column holds can be the truth that its name promises."""
-    facts, verb = look.facts[name], look.asked.verb
-    beside = [look.facts[n] for n in _beside_truth(look, name)]
-    shared = [one for one in beside if one.shares(facts.meant)]
+    facts, score = look.facts[name], look.verb == "score"
+    named = getattr(look.given, look.want) or look.given.prediction
+    named = named or tuple(filter(None, [look.layout.vote]))
+    beside = [n for n in named or look.free if n in look.facts and n != name]
+    held = [look.facts[n] for n in beside if named or look.facts[n].veto is None]
+    shared = [one for one in held if one.shares(facts.meant)]
     if is_truth_name(name, whole=True):
         # Free text beside scores is a reference, and decimals are the scores of somebody human.
         if facts.is_text or facts.times or (facts.is_unique and not facts.is_number):
             return bool(shared)
-        return verb == "score" or not facts.decimals
+        return score or not facts.decimals
     if facts.veto is not None and not (is_truth_name(name) and facts.share < 0.5):
         return False
     item = look.column("item")
-    if verb == "compare" and look.column("system") and item and not look.is_steady(item, name):
+    long = look.verb == "compare" and look.column("system") is not None
+    if long and item and not look.is_steady(item, name):
         return False
     if is_truth_name(name):
         # Grades need no common label; answers do.
-        return bool(shared) or (verb == "score" and (facts.is_marks or facts.has_scale))
+        return bool(shared) or (score and (facts.is_marks or facts.has_scale))
     if len(name) == 1 and sum(len(one.name) == 1 for one in shared) > 1:
         return False  # x, y and z are three models
     # Models that say right and wrong have been held against their truth already.
     return any(one.is_marks == facts.is_marks for one in shared)
 
 
-def _beside_truth(look: Look, name: str) -> list[str]:
-    """Return the columns that a truth may be held against: those named, or all that may vote."""
-    named = getattr(look.given, look.asked.want) or look.given.prediction
-    if named:
-        return [n for n in named if n in look.facts]
-    return [n for n in look.free if n != name and look.facts[n].veto is None]
-
-
 def _tell_marks(look: Look, truth: str) -> None:
     """Hold answers against the truth, and never the columns that say whether they were right."""
-    if look.asked.verb != "compare" or look.given.models:
+    if look.verb != "compare" or look.given.models:
         return
     marks = [n for n in look.free if is_mark(n) and look.facts[n].is_marks]
     rest = [one for n in look.free if n not in marks and not (one := look.facts[n]).veto]
@@ -132,13 +128,12 @@ def old_and_new(sample: Sample) -> tuple[str, str] | None:
     then, now = ([n for n in free if {*parts(n)} & {*ROLE_NAMES[role]}] for role in ("old", "new"))
     if len(then) != 1 or len(now) != 1 or then == now:
         return None
-    pair = then[0], now[0]
-    old, new = (sample.facts[n] for n in pair)
+    old, new = (sample.facts[n] for n in (then[0], now[0]))
     if not (old.shares(new.meant) and new.shares(old.meant)):
         return None
     words = _are_words(old.meant) and _are_words(new.meant)
-    z = agreement(sample.codes(pair))[1][0, 1]
-    return pair if words or z >= _SURE[sample.rows >= _MANY] else None
+    z = agreement(sample.codes((old.name, new.name)))[1][0, 1]
+    return (old.name, new.name) if words or z >= _SURE[sample.rows >= _MANY] else None
 
 
 def with_common_labels(sample: Sample, taken: Sequence[str]) -> list[str]:
@@ -153,10 +148,10 @@ def with_common_labels(sample: Sample, taken: Sequence[str]) -> list[str]:
 
 def find_voters(look: Look) -> tuple[str, ...]:
     """Return the columns that vote; ask where that cannot be told."""
-    free = [n for n in candidates(look) if n != look.given.by]
-    if look.asked.verb == "compare" and look.truth is None:
+    free = [n for n in look.candidates() if n != look.given.by]
+    if look.verb == "compare" and look.truth is None:
         found = _scores(look, free)
-    elif look.asked.verb == "score":
+    elif look.verb == "score":
         found = _grades(look, free)
     elif (reference := _reference(look)) is not None:
         found = _beside(look, free, reference)
@@ -167,15 +162,15 @@ def find_voters(look: Look) -> tuple[str, ...]:
 
 
 def _taken(look: Look, voters: Sequence[str], how: How) -> tuple[str, ...]:
-    look.how[look.asked.want] = how
+    look.how[look.want] = how
     return tuple(voters)
 
 
 def _which(look: Look, why: str, *groups: Sequence[str], odd: Sequence[str] = ()) -> AskError:
     """Return the question which columns vote, each group one answer, the likelier first."""
-    want, found = look.asked.want, look.roles.get("truth")
+    want, found = look.want, look.roles.get("truth")
     # A truth that was found is part of the command.
-    beside = f" {flag('truth', found)}" if found and look.given.truth is None else ""
+    beside = f" {flag('truth', found)}" if found else ""
     calls = [flag(want, *group) + beside for group in groups if group]
     text = f"which columns are {_WORDS_FOR[want]}? {why}"
     return look.ask(want, text, calls, odd or [",".join(group) for group in groups])
@@ -184,7 +179,7 @@ def _which(look: Look, why: str, *groups: Sequence[str], odd: Sequence[str] = ()
 def _which_or_truth(look: Look, text: str, *calls: tuple[str | None, Sequence[str]]) -> AskError:
     """Return the question whether a column is the truth; an answer is a truth and who votes."""
     said = [
-        (f"{flag('truth', truth)} " if truth else "") + flag(look.asked.want, *voters)
+        (f"{flag('truth', truth)} " if truth else "") + flag(look.want, *voters)
         for truth, voters in calls
     ]
     return look.ask("truth", text, said, [truth for truth, _ in calls if truth])
@@ -192,26 +187,22 @@ def _which_or_truth(look: Look, text: str, *calls: tuple[str | None, Sequence[st
 
 def _reference(look: Look) -> str | None:
     """Return the column whose labels voters must have: the truth, or what is bounded."""
-    if look.asked.verb == "bound" and look.given.prediction:
+    if look.verb == "bound" and look.given.prediction:
         return look.given.prediction[0]
-    if look.asked.verb == "bound" and look.given.score is None and look.asked.reads:
+    if look.verb == "bound" and look.given.score is None and look.door.reads:
         raise _which_prediction(look)
     return look.truth
 
 
 def find_prediction(look: Look) -> None:
     """Take the column that is called prediction, if it shares labels with a column beside it."""
-    asked = look.asked.verb == "bound" and "prediction" in look.asked.reads
+    asked = look.verb == "bound" and "prediction" in look.door.reads
     if not asked or look.given.prediction or look.given.score:
         return
-    free = candidates(look)
-    found = [
-        name
-        for name in free
-        if plain(name) == "prediction" and _sharing(look, name, look.given.weak or free)
-    ]
-    if len(found) == 1:
-        look.given = look.given.with_columns("prediction", tuple(found))
+    free = look.candidates()
+    found = [n for n in free if plain(n) == "prediction"]
+    if len(found) == 1 and _sharing(look, found[0], look.given.weak or free):
+        look.given = look.given.with_columns("prediction", found)
         look.how["prediction"] = "by name"
 
 
@@ -223,30 +214,19 @@ def _sharing(look: Look, name: str, others: Sequence[str]) -> list[str]:
 
 def _which_prediction(look: Look) -> AskError:
     """Ask which column is to be bounded: first a so-called prediction, or one unlike the others."""
-    likely = [n for n in candidates(look) if look.facts[n].counts and n != look.truth]
+    likely = [n for n in look.candidates() if look.facts[n].counts and n != look.truth]
     if look.truth is not None:
         likely = _sharing(look, look.truth, likely) or likely
     rest = {n: _sharing(look, n, likely) for n in likely}
     likely = [n for n in likely if rest[n]] or likely
-    order = sorted(
-        likely,
-        key=lambda n: (
-            not any(part.startswith("pred") for part in parts(n)),
-            not are_alike(rest[n]),
-        ),
-    )
-    found = look.roles.get("truth") if look.given.truth is None else None
-    return look.ask(
-        "prediction",
-        f"which column holds the answers of the classifier? {names(likely) or 'None'} may.",
-        [
-            f"{flag('prediction', n)} {flag('weak', *rest[n])}"
-            + (f" {flag('truth', found)}" if found else "")
-            for n in order[:2]
-            if rest[n]
-        ],
-        likely[:8],
-    )
+    likely.sort(key=lambda n: not any(part.startswith("pred") for part in parts(n)))
+    found = look.roles.get("truth")
+    beside = f" {flag('truth', found)}" if found else ""
+    text = f"which column holds the answers of the classifier? {names(likely) or 'None'} may."
+    calls = [
+        f"{flag('prediction', n)} {flag('weak', *rest[n])}{beside}" for n in likely[:2] if rest[n]
+    ]
+    return look.ask("prediction", text, calls, likely[:8])
 
 
 def _beside(look: Look, free: Sequence[str], reference: str) -> tuple[str, ...]:
@@ -268,7 +248,7 @@ def _beside(look: Look, free: Sequence[str], reference: str) -> tuple[str, ...]:
 def _ask_whether_marks(look: Look, shared: Sequence[str], reference: str) -> None:
     """Ask whether models say 0 and 1 of a truth of more labels, or were right and wrong."""
     marks = all(look.facts[n].is_marks for n in shared) and not look.facts[reference].is_marks
-    if look.asked.verb != "compare" or not marks:
+    if look.verb != "compare" or not marks:
         return
     z = _strengths(look, [*shared[:_MOST_PAIRED], reference])[1][-1, :-1]
     if (z >= _SURE[look.sample.rows >= _MANY]).any():
@@ -285,12 +265,12 @@ def _ask_whether_marks(look: Look, shared: Sequence[str], reference: str) -> Non
 
 def _no_label(look: Look, free: Sequence[str], reference: str) -> AskError | InputError:
     """Ask what a truth is there for that no column shares a label with."""
-    facts, want = look.facts[reference], look.asked.want
+    facts, want = look.facts[reference], look.want
     shown = ", ".join(sorted(map(str, facts.labels))[:4]) or "text"
-    numbers = [n for n in free if look.facts[n].is_number or look.facts[n].is_marks]
     why = f"no column uses the labels of {reference} ({shown})."
+    numbers = [n for n in free if look.facts[n].is_number or look.facts[n].is_marks]
     named = look.given.truth == reference or reference in look.given.prediction
-    if look.asked.verb == "compare" and numbers and not named:
+    if look.verb == "compare" and numbers and not named:
         call = f"{flag('models', *numbers)} {flag('ignore', reference)}"
         return look.ask("truth", f"{why} Are {names(numbers)} scores?", [call], [reference])
     if facts.is_constant:
@@ -403,10 +383,13 @@ def _odd(
     return [n for k, n in enumerate(found) if not _is_copy(codes[:, k], codes[:, -1])]
 
 
-def _telling(look: Look, voters: Sequence[str]) -> list[str]:
-    """Return the columns that agree with another one, for a command; all if these are too few."""
-    odd = _odd(look, voters) if look.sample.rows >= _MANY else []
-    return [n for n in voters if n not in odd] if len(voters) > len(odd) + 1 else list(voters)
+# Columns that are filled on few rows, and columns that say the same.
+
+
+def _sparse(look: Look, columns: Sequence[str], beside: Sequence[str]) -> list[str]:
+    """Return the columns that are filled on less than half of the rows that others fill."""
+    fullest = max((look.facts[n].filled for n in beside if n in look.facts), default=0)
+    return [n for n in columns if 0 < 2 * look.facts[n].filled < fullest]
 
 
 def _filled(look: Look, sparse: Sequence[str]) -> str:
@@ -417,9 +400,8 @@ def _filled(look: Look, sparse: Sequence[str]) -> str:
 
 def _without_sparse(look: Look, voters: Sequence[str]) -> list[str]:
     """Ask about columns that are filled on few rows beside others: they look like a truth."""
-    fullest = max(look.facts[n].filled for n in voters)
-    sparse = [n for n in voters if 2 * look.facts[n].filled < fullest]
-    if look.asked.want != "judges" or not sparse:
+    sparse = _sparse(look, voters, voters)
+    if look.want != "judges" or not sparse:
         return list(voters)
     if look.truth is not None and _odd(look, voters, look.truth):
         return list(voters)
@@ -436,44 +418,47 @@ def ask_about_sparse(look: Look, voters: Sequence[str]) -> None:
     """Ask about a column without a role that is filled on few rows, and says there what the judges
     say: it looks like the truth, and without one the answer would be another.
     """
-    held = [look.facts[n] for n in voters if n in look.facts]
-    if look.asked.want != "judges" or look.truth is not None or look.asked.collects or not held:
+    if look.want != "judges" or look.truth is not None or look.door.collects:
         return
-    taken = {*voters, *look.given.holders(), *look.aside, *map(str, look.roles.values())}
-    fullest = max(one.filled for one in held)
-    labels = frozenset().union(*(one.meant for one in held))
-    graded = look.asked.verb == "score" and not labels <= {0, 1}
+    taken = {*voters, *look.given.holders(), *look.aside, *look.roles.values()}
+    known = [look.facts[n].meant for n in voters if n in look.facts]
+    labels = frozenset().union(*known)
+    graded = look.verb == "score" and not labels <= {0, 1}
+    free = [n for n, own in look.facts.items() if n not in taken and own.veto is None]
     sparse = [
         n
-        for n, own in look.facts.items()
-        if n not in taken
-        and 0 < 2 * own.filled < fullest
-        and own.veto is None
-        and (own.shares(labels) or (graded and _same_scale(look, n, voters)))
+        for n in _sparse(look, free, voters)
+        if look.facts[n].shares(labels) or (graded and _same_scale(look, n, voters))
     ]
     if sparse:
         calls = [flag("truth", ",".join(sparse)), flag("ignore", *sparse)]
         raise look.ask("truth", f"{_filled(look, sparse)}: human labels, or not?", calls, sparse)
 
 
+def _telling(look: Look, voters: Sequence[str]) -> list[str]:
+    """Return the columns that agree with another one, for a command; all if these are too few."""
+    odd = _odd(look, voters) if look.sample.rows >= _MANY else []
+    return [n for n in voters if n not in odd] if len(voters) > len(odd) + 1 else list(voters)
+
+
 def _ask_about_copies(look: Look, found: Sequence[str]) -> None:
     """Ask about a column that says what another one says in every row."""
     shown = [n for n in found if look.facts[n].counts][:_MOST_PAIRED]
-    if len(shown) < 2 or look.asked.verb == "bound":
+    if len(shown) < 2 or look.verb == "bound":
         return
     codes = look.sample.codes(shown)
-    full = [(codes[:, k] >= 0).sum() for k in range(len(shown))]
-    copies: list[str] = []
-    for j, name in enumerate(shown):
-        before = (i for i in range(j) if full[i] == full[j] and shown[i] not in copies)
-        if any(_is_copy(codes[:, i], codes[:, j]) for i in before):
-            copies.append(name)
-    if not copies:
+    rest: list[int] = []
+    for j in range(len(shown)):
+        alike = [i for i in rest if ((codes[:, i] >= 0) == (codes[:, j] >= 0)).all()]
+        if not any(_is_copy(codes[:, i], codes[:, j]) for i in alike):
+            rest.append(j)
+    if len(rest) == len(shown):
         return
-    rest = [n for n in shown if n not in copies]
+    kept = [shown[k] for k in rest]
+    copies = [n for n in shown if n not in kept]
     noun = "copies of other columns" if len(copies) > 1 else "a copy of another column"
     # A comparison takes two: without its copy a model has nothing to be compared with.
-    groups = (shown,) if look.asked.want == "models" and len(rest) < 2 else (rest, shown)
+    groups = (shown,) if look.want == "models" and len(kept) < 2 else (kept, shown)
     raise _which(look, f"{names(copies, 'be')} {noun}.", *groups, odd=copies)
 
 
@@ -487,7 +472,7 @@ def _alone(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     if not likely:
         raise InputError(
             f"{look.source}: no column holds labels that repeat, so nothing votes here. Name the"
-            f" columns that do (--{look.asked.want})"
+            f" columns that do (--{look.want})"
         )
     first, *others = _groups(look, likely)
     rivals = [group for group in others if len(group) > 1 or len(first) == 1]
@@ -500,11 +485,11 @@ def _alone(look: Look, free: Sequence[str]) -> tuple[str, ...]:
         first = _without_sparse(look, first)
     else:
         first = list(_tested(look, first))
-    odd = None if look.asked.collects else unlike_name(first)
+    odd = None if look.door.collects else unlike_name(first)
     if odd is not None:  # the one name that is not like the others may be that of the truth
-        text = f"is {odd} the truth, or one of the {_WORDS_FOR[look.asked.want]}?"
+        text = f"is {odd} the truth, or one of the {_WORDS_FOR[look.want]}?"
         raise _which_or_truth(look, text, (odd, [n for n in first if n != odd]), (None, first))
-    how: How = "only candidate" if len(first) != 2 or look.asked.verb == "judge" else "by content"
+    how: How = "only candidate" if len(first) != 2 or look.verb == "judge" else "by content"
     return _taken(look, first, how)
 
 
@@ -531,21 +516,16 @@ def _grades(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     """Take judges who say pass or fail, or who give grades; ask where both stand side by side."""
     truth, facts = look.truth, look.facts
     marks = [n for n in free if facts[n].is_marks]
-    numbers = [n for n in free if n not in marks and (facts[n].numeric >= 0.5)]
+    numbers = [n for n in free if n not in marks and facts[n].numeric >= 0.5]
     words = [n for n in free if n not in (*marks, *numbers)]
-    graded = truth is not None and not facts[truth].is_marks and facts[truth].is_number
-    own: Sequence[str] = []
-    if truth is None:
-        own = _own_words(look, words)
-        own = _without_sparse(look, own) if len(own) > max(1, len(marks)) else []
-    elif not graded and not facts[truth].is_marks:
-        own = _sharing(look, truth, words)
+    own = _own_words(look, words, marks)
     if own:
         look.leave([n for n in free if n not in own], "other words than the judges")
         return _taken(look, own, "by content")
     look.leave(words, "words, and no pass or fail")
     if truth is None:
         return _ungraded(look, marks, numbers)
+    graded = not facts[truth].is_marks and facts[truth].is_number
     agreeing = _agreeing(look, numbers, truth)
     if marks and agreeing:
         raise _marks_or_numbers(look, marks, agreeing, numbers_first=graded)
@@ -562,18 +542,33 @@ def _grades(look: Look, free: Sequence[str]) -> tuple[str, ...]:
         look.leave(rest, f"says nothing about {truth}")
         return _taken(look, agreeing, "by content")
     likely = [*marks, *[n for n in numbers if facts[n].has_scale]] or numbers
-    if len(likely) == 1:
-        look.leave([n for n in free if n not in likely], "no usual scale")
-        return _taken(look, likely, "only candidate")
+    if len(likely) > 1:
+        raise _which(look, f"None of {names(likely)} follows {truth}.", likely, odd=likely)
+    return _taken(look, _usual(look, likely, numbers), "only candidate")
+
+
+def _own_words(look: Look, words: Sequence[str], marks: Sequence[str]) -> list[str]:
+    """Return the columns of words that are no pass and fail: those of the truth, or two that agree
+    on the same two words, which are read once their order is named.
+    """
+    truth = look.facts.get(look.truth or "")
+    if truth is not None:
+        return [] if truth.is_marks or truth.is_number else _sharing(look, truth.name, words)
+    pairs = [look.facts[n] for n in words if len(look.facts[n].meant) == 2]
+    same = [one.name for one in pairs if one.meant == pairs[0].meant]
+    if len(same) < max(2, len(marks) + 1) or _odd(look, same, weak=0.0):
+        return []
+    return _without_sparse(look, same)
+
+
+def _usual(look: Look, likely: Sequence[str], numbers: Sequence[str]) -> Sequence[str]:
+    """Return the columns that may be grades; refuse if there are none."""
+    look.leave([n for n in numbers if n not in likely], "no usual scale")
     if not likely:
-        raise _no_grades(look)
-    raise _which(look, f"None of {names(likely)} follows {truth}.", likely, odd=likely)
-
-
-def _no_grades(look: Look) -> InputError:
-    beside = f" beside {look.truth}" if look.truth else ""
-    text = f"no column says pass or fail, or gives grades{beside}: name the judges (--judges)"
-    return _nothing(look, text)
+        beside = f" beside {look.truth}" if look.truth else ""
+        text = f"no column says pass or fail, or gives grades{beside}: name the judges (--judges)"
+        raise _nothing(look, text)
+    return likely
 
 
 def _nothing(look: Look, text: str) -> InputError:
@@ -582,22 +577,13 @@ def _nothing(look: Look, text: str) -> InputError:
     return InputError(f"{look.source}: {next(iter(known), text)}")
 
 
-def _own_words(look: Look, words: Sequence[str]) -> list[str]:
-    """Return the columns that say the same two words, none of them known, and agree: judges whose
-    words are read once their order is named.
-    """
-    pairs = [look.facts[n] for n in words if len(look.facts[n].meant) == 2]
-    same = [one.name for one in pairs if one.meant == pairs[0].meant]
-    return [] if len(same) < 2 or _odd(look, same, weak=0.0) else same
-
-
 def _marks_or_numbers(
     look: Look, marks: Sequence[str], numbers: Sequence[str], *, numbers_first: bool = False
 ) -> AskError:
     """Return the question whether those are the judges who pass, or those who give numbers."""
     why = f"{names(marks, 'say')} pass or fail, {names(numbers)} {_said(look, numbers)}."
     groups = (numbers, marks) if numbers_first else (marks, numbers)
-    return _which(look, why, *groups, odd=(",".join(marks), ",".join(numbers)))
+    return _which(look, why, *groups)
 
 
 def _agreeing(look: Look, numbers: Sequence[str], truth: str) -> list[str]:
@@ -617,24 +603,20 @@ def _same_scale(look: Look, name: str, others: Sequence[str]) -> bool:
     own = look.facts[name]
     return any(
         own.decimals == one.decimals and own.is_inside(one.low or 0.0, one.high or 0.0)
-        for one in (look.facts[o] for o in others)
+        for one in (look.facts[o] for o in others if o in look.facts)
     )
 
 
 def _ungraded(look: Look, marks: Sequence[str], numbers: Sequence[str]) -> tuple[str, ...]:
     """Take judges without human grades: one, two that agree, or several of one family."""
     usual = [n for n in numbers if look.facts[n].has_scale]
-    likely = marks or usual or numbers
     if marks and usual:
         # A truth among the marks is asked about first: neither answer would be right with it.
         raise _marks_or_numbers(look, _without_sparse(look, marks), usual)
-    if not likely:
-        raise _no_grades(look)
-    look.leave([n for n in numbers if n not in likely], "no usual scale")
-    taken = _tested(look, likely)
+    taken = _tested(look, _usual(look, marks or usual or numbers, numbers))
     if len(taken) < 2 or are_alike(taken):
         return taken
-    if look.asked.collects:
+    if look.door.collects:
         return _taken(look, taken, "only candidate")
     raise _all_or_truth(look, taken)
 
@@ -646,30 +628,27 @@ def _all_or_truth(look: Look, voters: Sequence[str]) -> AskError:
     """
     kappa = np.nan_to_num(_strengths(look, voters[:_MOST_PAIRED])[0])
     truth = voters[int(kappa.sum(axis=1).argmax())]
-    text = f"are {names(voters)} all {_WORDS_FOR[look.asked.want]}, or is {truth} the truth?"
+    text = f"are {names(voters)} all {_WORDS_FOR[look.want]}, or is {truth} the truth?"
     rest = [n for n in voters if n != truth]
     return _which_or_truth(look, text, (None, voters), (truth, rest))
 
 
 # Scores of models (compare without a truth).
 
+Kinds = Mapping[str, Sequence[str]]
+
 
 def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     """Take two columns of one kind, or a family of names; ask about any other table."""
     facts = look.facts
-    kinds = {
-        "marks": [n for n in free if facts[n].is_marks],
-        "decimals": [n for n in free if facts[n].numeric >= 0.5 and facts[n].decimals],
-    }
-    taken = [*kinds["marks"], *kinds["decimals"]]
-    kinds["whole"] = [n for n in free if facts[n].numeric >= 0.5 and n not in taken]
-    every = [n for n in free if n in taken or n in kinds["whole"]]
-    words = [n for n in free if n not in every]
-    labelled = [
-        n for n in words if any(_shared_by(look, n, other) for other in words if other != n)
-    ]
-    if len(labelled) > 1 and len(every) < 2:
-        # Answers alone cannot be compared: one column is the truth.
+    kinds: Kinds = {kind: [n for n in free if _kind(look, n) == kind] for kind in _KINDS}
+    words = kinds["words"]
+    every = [n for n in free if n not in words]
+    labelled = [n for n in words if any(_share(look, n, other) for other in words if other != n)]
+    level = _SURE[look.sample.rows >= _MANY]
+    follow = len(every) > 1 and bool((_strengths(look, every[:_MOST_PAIRED])[1] >= level).any())
+    if len(labelled) > (2 if len(every) > 1 else 1) and not follow:
+        # Answers alone cannot be compared, and numbers that do not follow one another are no rival.
         ends = (labelled[0], labelled[-1]) if len(labelled) > 2 else ()
         calls = [(truth, [n for n in labelled if n != truth]) for truth in ends]
         text = f"{names(labelled)} hold answers. Which column is the truth?"
@@ -688,7 +667,7 @@ def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
         kinds = {kind: [n for n in held if n in told] for kind, held in kinds.items()}
     marks, decimals, whole = kinds["marks"], kinds["decimals"], kinds["whole"]
     shared = any(all(facts[n].is_inside(0, top) for n in every) for top in (1.0, 100.0))
-    if len(every) > 1 and are_alike(every) and (shared or len(every) == len(marks)):
+    if len(every) > 1 and are_alike(every) and (shared or every == marks):
         return _taken(look, every, "by content")
     if len(marks) == 2 and not decimals:
         look.leave(whole, "whole numbers, while others say right or wrong")
@@ -700,13 +679,24 @@ def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     raise _which_scores(look, every, kinds)
 
 
-def _shared_by(look: Look, a: str, b: str) -> bool:
+_KINDS = ("marks", "decimals", "whole", "words")
+
+
+def _kind(look: Look, name: str) -> str:
+    """Return what a column of scores holds."""
+    facts = look.facts[name]
+    if facts.is_marks or facts.numeric < 0.5:
+        return "marks" if facts.is_marks else "words"
+    return "decimals" if facts.decimals else "whole"
+
+
+def _share(look: Look, a: str, b: str) -> bool:
     """Say whether one of two columns carries the labels of the other."""
     one, other = look.facts[a], look.facts[b]
     return one.shares(other.meant) or other.shares(one.meant)
 
 
-def _by_writing(look: Look, kinds: Mapping[str, Sequence[str]]) -> list[list[str]]:
+def _by_writing(look: Look, kinds: Kinds) -> list[list[str]]:
     """Return the kinds of columns, pass and fail by the words in which they are written."""
     written: dict[frozenset[str], list[str]] = {}
     for name in kinds["marks"]:
@@ -714,9 +704,7 @@ def _by_writing(look: Look, kinds: Mapping[str, Sequence[str]]) -> list[list[str
     return [*written.values(), list(kinds["decimals"]), list(kinds["whole"])]
 
 
-def _told_by_content(
-    look: Look, every: Sequence[str], kinds: Mapping[str, Sequence[str]]
-) -> list[str]:
+def _told_by_content(look: Look, every: Sequence[str], kinds: Kinds) -> list[str]:
     """Return the columns of one kind that follow one another, if all others are of another kind
     and follow none of them; nothing where that is not clear.
     """
@@ -729,8 +717,8 @@ def _told_by_content(
         if len(kind) < 2 or not outside or not _one_range(look, kind):
             continue
         tied = np.nanmax(z[np.ix_(inside, inside)], axis=1) >= SURE
-        apart = np.abs(z[np.ix_(inside, outside)]) < _SURE[False]
-        if tied.all() and (apart | np.isnan(z[np.ix_(inside, outside)])).all():
+        apart = ~(np.abs(z[np.ix_(inside, outside)]) >= _SURE[False])
+        if tied.all() and apart.all():
             return kind
     return []
 
@@ -741,9 +729,7 @@ def _one_range(look: Look, columns: Sequence[str]) -> bool:
     return max(sizes) <= 20 * max(min(sizes), 1e-12)
 
 
-def _which_scores(
-    look: Look, every: Sequence[str], kinds: Mapping[str, Sequence[str]]
-) -> AskError | InputError:
+def _which_scores(look: Look, every: Sequence[str], kinds: Kinds) -> AskError | InputError:
     """Ask which columns are scores; the command keeps the likely ones."""
     if len(every) < 2:
         return InputError(
@@ -783,7 +769,7 @@ def truth_among(look: Look, judges: Sequence[str], counts: Mapping[str, int]) ->
     found = found or [name for name in judges if is_truth_name(name)]
     if len(found) == 1 and len(judges) > 1:
         return found[0]
-    if found or not 2 < len(counts) < 10 or look.asked.verb not in ("judge", "score"):
+    if found or not 2 < len(counts) < 10 or look.want != "judges":
         return None
     fullest = max(counts.values())
     sparse = [name for name, n in counts.items() if 2 * n < fullest]
@@ -793,6 +779,6 @@ def truth_among(look: Look, judges: Sequence[str], counts: Mapping[str, int]) ->
         "truth",
         f"{sparse[0]} gave {counts[sparse[0]]:,} votes, others up to {fullest:,}: the truth, or a"
         " judge?",
-        [flag("truth", sparse[0]), flag(look.asked.want, *judges)],
+        [flag("truth", sparse[0]), flag(look.want, *judges)],
         sparse,
     )

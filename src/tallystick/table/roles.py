@@ -153,12 +153,12 @@ class Roles:
         >>> Roles(truth="gold", judges=("a", "b")).columns("judges", "truth")
         ('a', 'b', 'gold')
         """
-        return tuple(dict.fromkeys(column for _, column in self._pairs(roles or ALL_ROLES)))
+        return tuple(dict.fromkeys(column for _, column in self.pairs(*roles)))
 
     def holders(self) -> dict[str, str]:
         """Return the role of each column, the first one where a column has two."""
         found: dict[str, str] = {}
-        for role, column in self._pairs(ALL_ROLES):
+        for role, column in self.pairs():
             found.setdefault(column, role)
         return found
 
@@ -167,8 +167,9 @@ class Roles:
         changed: dict[str, Any] = {role: tuple(columns)}
         return replace(self, **changed)
 
-    def _pairs(self, roles: Sequence[str]) -> Iterator[tuple[str, str]]:
-        for role in roles:
+    def pairs(self, *roles: str) -> Iterator[tuple[str, str]]:
+        """Yield each role with its column, of all roles if none is named."""
+        for role in roles or ALL_ROLES:
             held = getattr(self, role)
             for column in held if role in GROUPS else (held,):
                 if column is not None:
@@ -305,8 +306,8 @@ def _reason(table: Table | ColumnNames, column: str) -> str | None:
     return f"{table.source}: {table.left_out[column]}" if column in table.left_out else None
 
 
-def find_item(table: Table, roles: Roles, *, repeats: bool) -> tuple[Roles, tuple[str, ...]]:
-    """Return the roles with the column of items, where one can be told, and notes.
+def find_item(table: Table, roles: Roles, *, repeats: bool) -> Roles:
+    """Return the roles with the column of items, where one can be told.
 
     Parameters
     ----------
@@ -329,24 +330,16 @@ def find_item(table: Table, roles: Roles, *, repeats: bool) -> tuple[Roles, tupl
                 f" {twice[2]}: keep one row per item. If each row is one vote, name"
                 " the column of judges (--judge)"
             )
-        return roles, ()
+        return roles
 
     # A usual name and a different value in every row: both are needed to call it the item.
-    holders = roles.holders()
-    doubtful: tuple[str, ...] = ()
+    taken = {*roles.holders(), *table.left_out, *table.doubtful}
     for name in table.columns:
-        free = name not in holders and name not in table.left_out and name not in table.doubtful
-        if not (free and plain(name) in ROLE_NAMES["item"]):
+        if name in taken or plain(name) not in ROLE_NAMES["item"]:
             continue
         if table.row_of(name, None) is None and first_repeat(table, name) is None:
-            return replace(roles, item=name), ()
-        doubtful = (*doubtful, name)
-    if repeats or not doubtful:
-        return roles, ()
-    return roles, (
-        f"column {doubtful[0]!r} is named like the items but repeats or has blanks, so every row"
-        " counts as an item of its own. Keep one row per item, or rename the column",
-    )
+            return replace(roles, item=name)
+    return roles
 
 
 def first_repeat(table: Table, column: str, *beside: str) -> tuple[str, str, str] | None:

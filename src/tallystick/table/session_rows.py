@@ -127,7 +127,7 @@ def fingerprint(table: Table, columns: Sequence[str]) -> str:
         for place, name in enumerate(block):
             listed = "\x1f".join(map(str, words[place]))
             digest.update(f"\x1e{name}\x1e{len(codes)}\x1e{listed}\x1e".encode())
-            digest.update(np.ascontiguousarray(codes[:, place], dtype="<i4"))
+            digest.update(np.ascontiguousarray(codes[:, place], dtype="<i4").data)
     return digest.hexdigest()[:32]
 
 

@@ -22,35 +22,10 @@ from tallystick.table.cells import NUMBER, Label, spelling
 
 NO_ANSWER = frozenset(
     {
-        "",
-        "#n/a",
-        "-",
-        "--",
-        "<na>",
-        "?",
-        "abstain",
-        "abstained",
-        "abstention",
-        "missing",
-        "n/a",
-        "na",
-        "nan",
-        "nil",
-        "no answer",
-        "no label",
-        "no response",
-        "no vote",
-        "none",
-        "not answered",
-        "not available",
-        "not labeled",
-        "not labelled",
-        "null",
-        "skip",
-        "skipped",
-        "unanswered",
-        "unlabeled",
-        "unlabelled",
+        *("", "#n/a", "-", "--", "<na>", "?", "n/a", "na", "nan", "nil", "none", "null", "missing"),
+        *("abstain", "abstained", "abstention", "skip", "skipped", "unanswered", "not answered"),
+        *("no answer", "no label", "no response", "no vote", "not available"),
+        *("not labeled", "not labelled", "unlabeled", "unlabelled"),
     }
 )
 """Words that are written where there is no answer."""
@@ -62,14 +37,7 @@ TIES = frozenset({"a=b", "both", "draw", "equal", "neither", "same", "tie"})
 """Words for "neither side is better": true labels in pairwise data, never true elsewhere."""
 
 NEVER_TRUE = TIES | {
-    "(unread)",
-    "error",
-    "invalid",
-    "refusal",
-    "refused",
-    "timeout",
-    "unknown",
-    "unparsed",
+    *("(unread)", "error", "invalid", "refusal", "refused", "timeout", "unknown", "unparsed"),
     "unsure",
 }
 """Votes that cannot be the true label of an item, unless the truth uses them."""
