@@ -188,13 +188,6 @@ def test_an_array_is_read_like_its_objects_on_lines(tmp_path, indent):
     assert array == lines
 
 
-def test_many_entries_come_in_batches_with_keys_that_appear_late(tmp_path, monkeypatch):
-    monkeypatch.setattr(ndjson, "BATCH", 3)
-    rows = [{"a": i} for i in range(10)] + [{"a": 10, "b": "x"}]
-    array, lines = _both(tmp_path, json.dumps(rows))
-    assert array == lines
-
-
 def test_gzip_a_byte_order_mark_and_lines_beside_it_are_read(tmp_path):
     packed = gzip.compress(b"\xef\xbb\xbf" + json.dumps(ROWS[:2]).encode(), mtime=0)
     (tmp_path / "1.json").write_bytes(packed)
@@ -236,9 +229,3 @@ def test_an_array_beyond_memory_is_refused_with_the_way_out(tmp_path, monkeypatc
     (tmp_path / "a.json").write_text('[{"a": "' + "x" * 5000 + '"}]')
     with pytest.raises(InputError, match=r"one JSON array, needs about .* one object per line"):
         scan(tmp_path / "a.json")
-
-
-def test_types_that_mix_are_refused_by_the_entry(tmp_path):
-    (tmp_path / "a.json").write_text('[{"a": 1}, {"a": "1"}]')
-    with pytest.raises(InputError, match=r"mixes integer at entry 1 of .* and text at entry 2 of"):
-        Tally.of(scan(tmp_path / "a.json"))

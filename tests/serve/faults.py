@@ -356,7 +356,7 @@ def stopped_holder(address: str, rounds: int, seed: int) -> dict[str, Any]:
             def work(transaction: Any) -> None:
                 held.check(transaction)
                 transaction.run(
-                    "insert into fact (name, value) values (?, ?)", (f"{held.kind}-{mine}", "")
+                    "insert into fact (name, value) values (?, ?)", (f"{held.job.kind}-{mine}", "")
                 )
 
             service.writer.do(work)

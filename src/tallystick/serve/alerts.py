@@ -250,7 +250,7 @@ def deliver(service: Service, held: Held) -> None:
         "select d.id, d.body, d.tries, h.url, h.secret from delivery d join hook h on h.id = d.hook"
         " where d.next is not null and d.next <= ? and h.state = 'on' order by d.next limit 1"
     )
-    while not service.jobs.stopping:
+    while not service.jobs.stopping.is_set():
         now = service.clock()
         due = service.read(partial(Reader.one, sql=sql, parameters=(now,)))
         if due is None:

@@ -167,8 +167,6 @@ _FORWARDED = (
 )
 """How the headers begin that proxies add."""
 
-AWAY = "the database cannot be reached: ask again later"
-
 _NO_KEY = "this is not 'Bearer ts_…' with a key that is known, or it expired or was revoked"
 
 _FRESH = 2.0
@@ -229,7 +227,7 @@ def make_key(
     transaction.put(
         "key",
         id=ident,
-        sha256=_digest(secret),
+        sha256=digest(secret),
         role=role,
         name=name,
         streams=json.dumps(streams),
@@ -245,7 +243,7 @@ def make_session(transaction: Transaction, who: Principal, *, now: float) -> tup
     transaction.run("delete from session where expires < ?", (now,))
     transaction.put(
         "session",
-        id=_digest(cookie),
+        id=digest(cookie),
         key=who.id,
         role=who.role,
         name=who.name,
@@ -350,15 +348,15 @@ class Doorkeeper:
             )
 
     async def _of(self, secret: str, look_up: Callable[[Reader, str], Principal]) -> Principal:
-        digest = _digest(secret)  # the memory holds no secret either
-        known = self._known.get(digest)
+        kept = digest(secret)  # the memory holds no secret either
+        known = self._known.get(kept)
         now = time.monotonic()
         if known is not None and now - known[0] < _FRESH:
             return known[1]
         found = await self._service.reading(lambda reader: look_up(reader, secret))
         if len(self._known) > 10_000:
             self._known.clear()
-        self._known[digest] = (now, found)
+        self._known[kept] = (now, found)
         return found
 
     def _by_key(self, reader: Reader, key: str) -> Principal:
@@ -368,7 +366,7 @@ class Doorkeeper:
         )
         # A wrong id costs the same comparison as a wrong secret.
         kept = bytes(row[0]) if row is not None else bytes(32)
-        same = hmac.compare_digest(kept, _digest(secret))
+        same = hmac.compare_digest(kept, digest(secret))
         now = self._service.clock()
         if row is None or not same or row[5] is not None or (row[4] is not None and row[4] < now):
             raise HttpProblem(401, _NO_KEY, WWW_Authenticate="Bearer")
@@ -380,7 +378,7 @@ class Doorkeeper:
             "select s.key, s.role, s.name, s.streams, s.csrf from session s"
             " left join key k on k.id = s.key where s.id = ? and s.expires > ?"
             " and k.revoked is null and (k.expires is null or k.expires >= ?)",
-            (_digest(cookie), now, now),
+            (digest(cookie), now, now),
         )
         if row is None:
             return NOBODY
@@ -409,7 +407,8 @@ def _split(url: str) -> SplitResult:
         return SplitResult("", "", "", "", "")
 
 
-def _digest(secret: str) -> bytes:
+def digest(secret: str) -> bytes:
+    """Return what is kept of a secret."""
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).digest()
 
 

@@ -60,8 +60,8 @@ _KINDS = {
 _MIGRATION_LOCK, _WRITE_LOCK = 7_364_120, 7_364_121
 """Advisory locks of PostgreSQL: one process migrates, or writes, while the others wait."""
 
-_MOST_IDLE = 30_000
-"""Milliseconds after which a process that stopped while it held such a lock loses it."""
+_IDLE = "idle_in_transaction_session_timeout = 30000"
+"""A process that stopped for 30 s while it held such a lock loses it."""
 
 
 # What both engines can do: short reads, and transactions that one writer
@@ -234,12 +234,12 @@ class Transaction(Reader):
                 "select key, seq, sha256, n, new, changed from batch where stream = ? and key = ?",
                 (stream, key),
             )
-        columns = "r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades, r.id"
         found: list[Any] = []
         # One statement per system for the whole batch: the loop runs inside SQLite. "cross join"
         # keeps the names outside: otherwise the planner may walk all rows of the stream for each.
         sql = (
-            f"select {columns} from json_each(?) j cross join rows r"
+            "select r.item, r.system, r.id, r.bucket, r.slice, r.pattern, r.grades, r.id"
+            " from json_each(?) j cross join rows r"
             " where r.stream = ? and r.item = j.value and r.system = ?"
         )
         items: dict[str, list[str]] = {}
@@ -696,7 +696,7 @@ class PostgresStore(Store):
         self.away = (psycopg.OperationalError, psycopg.InterfaceError)
         self._dsn = dsn
         try:
-            self._writer = self._connect(f"idle_in_transaction_session_timeout = {_MOST_IDLE}")
+            self._writer = self._connect(_IDLE)
         except psycopg.OperationalError as error:
             # The address may hold a password: it is never repeated.
             raise FileError(f"PostgreSQL cannot be reached: {str(error).strip()}") from error
@@ -745,7 +745,7 @@ class PostgresStore(Store):
         each other.
         """
         if not self._is_alive(self._writer):
-            self._writer = self._connect(f"idle_in_transaction_session_timeout = {_MOST_IDLE}")
+            self._writer = self._connect(_IDLE)
         writer = self._writer
         try:
             writer.execute(f"begin; select pg_advisory_xact_lock({_WRITE_LOCK}); savepoint one")

@@ -116,7 +116,7 @@ def get_windows(reader: Reader, incoming: Incoming) -> WindowList:
 def watch_drift(service: Service, held: Held) -> None:
     """Open, fill and close the windows of every stream."""
     for name in service.read(names_of):
-        if service.jobs.stopping:
+        if service.jobs.stopping.is_set():
             return
         stream = service.read(partial(find_stream, name=name))
         for step in (_fill, see_rows, _close):

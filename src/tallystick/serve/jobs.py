@@ -72,16 +72,12 @@ class Held:
     job: Job
     fence: int
 
-    @property
-    def kind(self) -> str:
-        """The name of the job."""
-        return self.job.kind
-
     def check(self, transaction: Transaction) -> None:
         """Refuse to write for a job that somebody else holds now; call it inside the operation."""
-        found = transaction.one("select fence from job where kind = ? and name = ''", (self.kind,))
-        if found is None or found[0] != self.fence:
-            raise LostLease(f"job {self.kind} is held by somebody else")
+        kind = self.job.kind
+        fence = transaction.value("select fence from job where kind = ? and name = ''", (kind,))
+        if fence != self.fence:
+            raise LostLease(f"job {kind} is held by somebody else")
 
     def write(self, work: Callable[[Transaction], _T]) -> _T:
         """Write for the job, unless somebody else holds it now."""
@@ -109,7 +105,7 @@ class Held:
 
     def _set(self, columns: str, *values: Any) -> None:
         sql = f"update job set {columns} where kind = ? and name = ''"
-        self.write(lambda transaction: transaction.run(sql, (*values, self.kind)))
+        self.write(lambda transaction: transaction.run(sql, (*values, self.job.kind)))
 
 
 JOBS: list[Job] = []
@@ -137,7 +133,8 @@ class JobLoop:
         self._kinds = tuple(kinds)
         self._pause = pause
         self._me = secrets.token_hex(8)
-        self._stop = threading.Event()
+        self.stopping = threading.Event()
+        """Set when the service is about to end: a long job should return soon."""
         self._threads = [
             threading.Thread(target=self._loop, args=(one,), daemon=True) for one in self._kinds
         ]
@@ -161,22 +158,17 @@ class JobLoop:
 
     def stop(self) -> None:
         """Take no more jobs, and wait a little for those that run."""
-        self._stop.set()
+        self.stopping.set()
         for thread in self._threads:
             if thread.is_alive():
                 thread.join(timeout=10)
-
-    @property
-    def stopping(self) -> bool:
-        """Whether the service is about to end: a long job should return soon."""
-        return self._stop.is_set()
 
     def run_due(self) -> int:
         """Run everything that is due now, in this thread; return how many jobs that were."""
         return sum(self._once(one) for one in self._kinds)
 
     def _loop(self, job: Job) -> None:
-        while not self._stop.wait(min(job.every, 5.0 * self._pause)):
+        while not self.stopping.wait(min(job.every, 5.0 * self._pause)):
             with Boundary() as edge:
                 self._once(job)
             if edge.error is not None:  # the loop must outlive a full disk

@@ -35,11 +35,6 @@ class PostedResult(msgspec.Struct):
     changed: bool
     result: dict[str, Any]
 
-    @property
-    def verdict(self) -> str:
-        """Its sentence."""
-        return str(self.result.get("verdict", ""))
-
 
 class PostedList(msgspec.Struct):
     """Results, the newest first."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 import re
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -18,9 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
-from tallystick.errors import TallystickError
 from tallystick.serve.auth import (
-    AWAY,
     NOBODY,
     Fix,
     HttpProblem,
@@ -29,12 +26,11 @@ from tallystick.serve.auth import (
     check_origin,
     meant,
 )
-from tallystick.serve.writer import Boundary
+from tallystick.serve.writer import Boundary, problem_of
 
 if TYPE_CHECKING:
     from tallystick.serve.jobs import Service
 
-_LOG = logging.getLogger("tallystick.serve")
 _ENCODER = msgspec.json.Encoder()
 
 HEADERS = {
@@ -256,18 +252,11 @@ async def _checked(incoming: Incoming, decoder: msgspec.json.Decoder[Any] | None
 
 
 def _failed(service: Service, route: Route, error: Exception) -> Response:
-    """Return the answer to what went wrong; what was our own error is in the log."""
-    if isinstance(error, HttpProblem):
-        return _refused(route, error)
-    if isinstance(error, TallystickError):
-        return _refused(route, HttpProblem(422, str(error)))
+    """Return the answer to what went wrong."""
     if isinstance(error, ClientDisconnect):
         return Response(status_code=499)
-    if isinstance(error, service.store.away):
-        _LOG.warning("%s %s: the database is away: %s", route.method, route.path, error)
-        return _refused(route, HttpProblem(503, AWAY, Retry_After="2"))
-    _LOG.error("%s %s failed", route.method, route.path, exc_info=error)
-    return _refused(route, HttpProblem(500, "the service made an error; its log has the trace"))
+    what = f"{route.method} {route.path}"
+    return _refused(route, problem_of(error, service.store.away, what))
 
 
 def _refused(route: Route, problem: HttpProblem) -> Response:

@@ -7,7 +7,7 @@ the exported file see the same cells.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -142,17 +142,17 @@ def _raw_rows(book: StreamBook) -> Iterator[list[tuple[int, str, str, int, int, 
     """Return (id, item, system, slice, pattern, grades) of the rows of a span, in pieces."""
     reader, span = book.reader, book.span
     where, values = span.condition("r")
-    columns = "r.id, r.item, r.system, r.slice, r.pattern, r.grades"
-    sql = f"select {columns} from rows r where r.stream = ?{where} order by {reader.in_order()}"
-    parameters: Sequence[Any] = (book.stream.id, *values)
+    order, parameters = reader.in_order(), [book.stream.id, *values]
+    source = f"rows r where r.stream = ?{where}"
     if span.last is not None:
         # The last rows of the slice, but in the order in which they came.
-        sql = (
-            f"select {columns} from (select r.* from rows r where r.stream = ? and r.slice in"
-            f" ({_listed(book.inside)}) order by {reader.in_order(last_first=True)} limit ?) r"
-            " order by r.id"
+        source = (
+            f"(select r.* from rows r where r.stream = ? and r.slice in ({_listed(book.inside)})"
+            f" order by {reader.in_order(last_first=True)} limit {span.last}) r"
         )
-        parameters = (book.stream.id, span.last)
+        order, parameters = "r.id", [book.stream.id]
+    sql = f"select r.id, r.item, r.system, r.slice, r.pattern, r.grades from {source}"
+    sql += f" order by {order}"
     for piece in reader.stream(sql, parameters):
         found: list[Any] = [one for one in piece if one[3] in book.inside]
         if found:

@@ -7,7 +7,6 @@ is quick again.
 
 from __future__ import annotations
 
-import logging
 import multiprocessing
 import os
 import signal
@@ -19,16 +18,13 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import TallystickError
-from tallystick.serve.auth import AWAY, Fix, HttpProblem
-from tallystick.serve.writer import Boundary
+from tallystick.serve.auth import Fix, HttpProblem
+from tallystick.serve.writer import Boundary, problem_of
 
 if TYPE_CHECKING:
     from multiprocessing.context import SpawnProcess
 
     from tallystick.serve.database import Store
-
-_LOG = logging.getLogger("tallystick.serve")
 
 _LONG = 2.0
 """Seconds of processor time after which a question counts as hard."""
@@ -234,15 +230,8 @@ def perform(store: Store, work: str, stream: str, *given: Any) -> WorkerAnswer:
         # gives back: the next question starts a small process instead.
         leaving = _held_bytes() > _MOST_HELD
         return WorkerAnswer(value=value, seconds=time.process_time() - begun, leaving=leaving)
-    error = edge.error
-    if isinstance(error, HttpProblem):
-        return WorkerAnswer(status=error.status, detail=error.detail)
-    if isinstance(error, TallystickError):
-        return WorkerAnswer(status=422, detail=str(error))
-    if isinstance(error, store.away):
-        return WorkerAnswer(status=503, detail=AWAY)
-    _LOG.error("the worker failed at %s", work, exc_info=error)
-    return WorkerAnswer(status=500, detail=f"the worker made an error: {type(error).__name__}")
+    problem = problem_of(edge.error, store.away, work)
+    return WorkerAnswer(status=problem.status, detail=problem.detail)
 
 
 def _held_bytes() -> int:

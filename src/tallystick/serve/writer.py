@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, TypeAlias, TypeVar
 
+from tallystick.errors import TallystickError
 from tallystick.serve.auth import HttpProblem
 from tallystick.serve.database import Store, Transaction
 
@@ -298,3 +299,18 @@ class Boundary:
         if isinstance(error, Exception):
             self.error = error
         return isinstance(error, Exception)
+
+
+def problem_of(
+    error: Exception | None, away: tuple[type[Exception], ...], what: str
+) -> HttpProblem:
+    """Return the answer to what went wrong; what was our own error is in the log."""
+    if isinstance(error, HttpProblem):
+        return error
+    if isinstance(error, TallystickError):
+        return HttpProblem(422, str(error))
+    if isinstance(error, away):
+        _LOG.warning("%s: the database is away: %s", what, error)
+        return HttpProblem(503, "the database cannot be reached: ask again later", Retry_After="2")
+    _LOG.error("%s failed", what, exc_info=error)
+    return HttpProblem(500, "the service made an error; its log has the trace")

@@ -47,14 +47,6 @@ def test_probabilities_are_those_of_the_strata_and_the_overlap_is_exact() -> Non
     assert len({one.row for one in made.rows}) == 100
 
 
-def test_every_row_is_equally_likely_wherever_it_stands() -> None:
-    found = rows_of(400, patterns=1)
-    first = sum(
-        one.row < 200 for seed in range(300) for one in plan(found, budget=20, seed=seed).rows
-    )
-    assert abs(first / (300 * 20) - 0.5) < 4 * 0.5 / np.sqrt(300 * 20)
-
-
 def test_labels_steer_the_draw_to_where_they_differ() -> None:
     found = rows_of(20_000)
     labels = [(VOTES[0], 0, 40), (VOTES[3], 0, 20), (VOTES[3], 1, 20)]

@@ -14,7 +14,7 @@ import pytest
 from tallystick.errors import FileError, FormatError
 from tallystick.serve.app import make_app, make_service
 from tallystick.serve.client import check_stream
-from tallystick.serve.database import PostgresStore, Transaction, open_store
+from tallystick.serve.database import PostgresStore, open_store
 from tallystick.serve.ingest import RowPlaces
 from tallystick.serve.jobs import Config, Service
 from tests.serve.equal import QUERIES, post, unlike
@@ -197,24 +197,3 @@ def test_a_newer_schema_is_refused_and_an_absent_server_is_named(address: str) -
         store.close()
     with pytest.raises(FileError, match="cannot be reached"):
         PostgresStore("postgresql://nobody:secret@127.0.0.1:1/none")
-
-
-def test_operations_of_a_group_are_one_transaction(kept: Service) -> None:
-    def keep(transaction: Transaction, name: str) -> None:
-        with transaction.savepoint():
-            transaction.run("insert into fact (name, value) values (?, '1')", (name,))
-
-    def broken() -> None:
-        with kept.store.write() as transaction:
-            keep(transaction, "group")
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        broken()
-    with kept.store.write() as transaction:
-        keep(transaction, "whole")
-        # Nobody sees the first operation before the group is committed.
-        with kept.store.read() as reader:
-            assert reader.all("select name from fact where name in ('group', 'whole')") == []
-    with kept.store.read() as reader:
-        assert reader.all("select name from fact where name in ('group', 'whole')") == [("whole",)]

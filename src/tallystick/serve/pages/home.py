@@ -45,19 +45,16 @@ async def get_home(incoming: Incoming) -> Response:
         tested = {
             one for (one,) in reader.all("select distinct stream from windows where result <> ''")
         }
-        lines = []
-        for stream in streams:
-            facts = stream_facts(reader, stream, now=service.clock())
-            lines.append(
-                {
-                    "name": stream.name,
-                    "verb": verb_of(reader, stream),
-                    "today": facts["today"],
-                    "labelled": facts["labelled"],
-                    "changed": changed.get(stream.id),
-                    "tested": stream.id in tested,
-                }
-            )
+        lines = [
+            {
+                **stream_facts(reader, stream, now=service.clock()),
+                "name": stream.name,
+                "verb": verb_of(reader, stream),
+                "changed": changed.get(stream.id),
+                "tested": stream.id in tested,
+            }
+            for stream in streams
+        ]
         return streams, alarms, lines
 
     streams, alarms, lines = await service.reading(look)

@@ -25,6 +25,7 @@ from tallystick.serve.auth import (
     SESSION_SECONDS,
     HttpProblem,
     Principal,
+    digest,
     make_session,
 )
 from tallystick.serve.database import Reader
@@ -328,12 +329,8 @@ START = Principal(id="start", role="admin", name="operator")
 def start_link(service: Service) -> str:
     """Return the path of a link that opens a session once: for the terminal of who starts it."""
     token = secrets.token_urlsafe(32)
-    service.memory.setdefault("start", {})[_digest(token)] = service.clock() + START_SECONDS
+    service.memory.setdefault("start", {})[digest(token)] = service.clock() + START_SECONDS
     return f"/start?token={token}"
-
-
-def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode()).digest()
 
 
 async def _opened(incoming: Incoming, who: Principal) -> Response:
@@ -354,7 +351,7 @@ class StartQuery(Query):
 async def get_start(incoming: Incoming) -> Response:
     """Open a session by a link that works once."""
     held = incoming.service.memory.get("start", {})
-    if held.pop(_digest(incoming.query.token), 0.0) < incoming.now:
+    if held.pop(digest(incoming.query.token), 0.0) < incoming.now:
         raise HttpProblem(403, "this link was used already, or its time is over: log in with a key")
     return await _opened(incoming, START)
 
@@ -390,7 +387,7 @@ async def post_logout(incoming: Incoming) -> Response:
     """End the session."""
     cookie = incoming.request.cookies.get(COOKIE, "")
     await incoming.service.commit(
-        lambda tx: tx.run("delete from session where id = ?", (_digest(cookie),))
+        lambda tx: tx.run("delete from session where id = ?", (digest(cookie),))
     )
     incoming.service.door.forget()
     response = go("/login")
