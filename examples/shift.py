@@ -44,7 +44,7 @@ asking: dict[str, Any] = {
 }
 result = shift(table, **asking)
 print(result.summary())
-print(result.top_cells[0].words)
+print("{true} → {answered}: {change:+.3f} of all items".format(**vars(result.top_cells[0])))
 print("truth:", np.mean(today == true) - np.mean(old == true))
 
 # %%

@@ -10,10 +10,8 @@ import re
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from tallystick import bound, compare, judge, score
-from tallystick.cli.app import app
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -109,30 +107,9 @@ def test_nothing_is_sent_or_unpickled() -> None:
     assert not re.search(r"(src|href)=[\"']?(https?:)?//", shown)
 
 
-def test_every_verb_offers_what_it_says() -> None:
-    import click
-
-    context = click.Context(app)
-    for verb in ("score", "compare", "judge", "bound", "shift", "audit"):
-        command = app.get_command(context, verb)
-        options = {word for one in command.params for word in one.opts}
-        assert {"--html", "--json"} <= options, verb
-        assert ("--gate" in options) == (verb in ("score", "compare", "shift")), verb
-
-
 def test_the_two_commands_of_make_are_there() -> None:
     rules = (ROOT / "Makefile").read_text(encoding="utf-8")
     targets = re.findall(r"(?:^    |`)make ([a-z-]+)", README, re.MULTILINE)
     assert {"demo", "test", "bench"} <= set(targets)
     for target in targets:
         assert f"\n{target}:" in rules, target
-
-
-def test_explain_knows_the_word_and_the_verb(capsys) -> None:
-    from tallystick.cli import main
-
-    for word in re.findall(r"`tallystick explain (\w+)`", README):
-        with pytest.raises(SystemExit) as left:
-            main(["explain", word])
-        assert not left.value.code
-        assert len(capsys.readouterr().out) > 80

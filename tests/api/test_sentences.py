@@ -53,17 +53,6 @@ def test_all_kinds_of_sentences_are_found_where_they_are_made(docs, tmp_path) ->
     ]
 
 
-def test_sentences_that_users_meet_first_are_in_the_list(docs) -> None:
-    texts = {one.text for one in docs.every}
-    for known in (
-        "Column of true labels or human grades; most may be blank.",
-        "The next best, {…}, {…} {…}.",
-        "Your judges alone put {…} first, at {…}.",
-    ):
-        assert known in texts
-    assert len(docs.every) > 1500
-
-
 @pytest.mark.parametrize(
     "phrase",
     [

@@ -51,20 +51,3 @@ def test_it_answers_as_a_verb_with_slices_json_and_a_page(tmp_path: Path) -> Non
     assert body["share"] == pytest.approx(2 / 3)
     assert [part["slice"] for part in body["slices"]] == ["0", "1"]
     assert "is not fair" in page.read_text()
-
-
-@pytest.mark.usefixtures("coins")
-def test_it_has_a_demonstration(tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["demo", "coins", "--out", str(tmp_path), "--json"])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["verb"] == "coins"
-    assert (tmp_path / "coins.html").exists()
-
-
-@pytest.mark.usefixtures("coins")
-def test_it_answers_frames_and_tallies_in_python() -> None:
-    from tallystick import Tally
-    from tests.toy.coins import evaluate
-
-    tosses = {"toss": ["heads", "tails"] * 20}
-    assert evaluate(tosses).share == evaluate(Tally.of(tosses)).share == 0.5

@@ -54,19 +54,6 @@ def test_repeats_and_pairs_make_their_columns(tmp_path, monkeypatch):
     assert again.asked == 6
 
 
-def test_faults_are_retried_and_nothing_is_lost():
-    """Five per cent each of 500, 429, reset, hang, garbage and 200 with an error."""
-    table = {"id": [f"f{n}" for n in range(60)], "new": ["yes", "no"] * 30}
-    with serving(delay=0.002, faults=0.3, pause=0.1) as api:
-        result = ask(table, api=api.url, labels=("yes", "no"), timeout=3, concurrency=60, **HTTP)
-        stats = api.stats()
-    assert set(stats["faults"]) == {"500", "429", "reset", "hang", "garbage", "error200"}
-    assert (result.answered, result.unread, result.failed) == (60, 0, 0)
-    assert result.table["judge"] == table["new"]
-    billed = sum(stats["faults"][kind] for kind in ("reset", "hang", "garbage", "error200"))
-    assert result.cost.paid_twice == billed
-
-
 def test_a_busy_server_slows_the_whole_client():
     table = {"id": [f"b{n}" for n in range(60)], "new": ["yes"] * 60}
     with serving(faults=0.05, kinds=("429",)) as api:

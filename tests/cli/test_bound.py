@@ -112,22 +112,6 @@ def test_minus_one_is_a_class_where_the_predictions_show_it(tallystick, edited):
     assert "say -1 beside 0, 1, and the truth 'truth' never says it" in done.stderr
 
 
-@pytest.mark.slow
-def test_a_saved_tally_is_bounded_like_its_table(tallystick, tmp_path):
-    rows = "".join(f"{i % 2},{(i // 3) % 2},{i % 2},{int(i % 7 > 2)}\n" for i in range(240))
-    (tmp_path / "rows.csv").write_text("a,b,c,h\n" + rows, encoding="utf-8")
-    assert tallystick("tally", "rows.csv", "-o", "rows.tally").returncode == 0
-    asked = ("--prediction", "h", "--weak", "a,b,c", "--json")
-    whole, counted = (
-        json.loads(tallystick("bound", name, *asked).stdout) for name in ("rows.csv", "rows.tally")
-    )
-    assert counted["bounds"] == whole["bounds"]
-    # Slices of a saved tally are parts of its counts now, so they are answered.
-    sliced = tallystick("bound", "rows.tally", *asked, "--by", "a")
-    assert sliced.returncode == 0, sliced.stderr
-    assert len(json.loads(sliced.stdout)["slices"]) == 2
-
-
 def test_the_classes_of_a_slice_are_those_of_the_whole_table(tallystick, edited):
     path = edited(
         lambda i, row: (

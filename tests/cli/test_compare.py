@@ -65,20 +65,6 @@ def test_a_value_that_cannot_be_parsed_is_a_usage_error(tallystick):
     assert "LO,HI with two numbers" in done.stderr
 
 
-def test_plan_prints_methods(tallystick, scores):
-    held = json.loads(
-        tallystick("plan", "--difference", "0.02", "--disagreement", "0.1", "--json").stdout
-    )
-    assert held["verb"] == "plan"
-    assert {"name", "n_items", "guarantee"} <= set(held["methods"][0])
-    assert [one["n_items"] for one in held["methods"][:3]] == [1949, 2043, 3762]
-    pilot = tallystick("plan", scores, "--json")
-    assert pilot.returncode == 0
-    read = json.loads(pilot.stdout)["reading"]
-    assert read["models"] == ["old", "new"]
-    assert set(read["unused"]) == {"doc"}
-
-
 def test_items_that_a_pilot_leaves_out_are_said(tallystick):
     done = tallystick("plan", "-", "--columns", "x,y", stdin="x,y\n1,0\n0,1\n1,0\n1,\n")
     assert "1 of 4 items are left out" in done.stdout

@@ -6,18 +6,6 @@ import json
 import numpy as np
 import pytest
 
-ROUND = {"round", "risk", "interval", "epsilon", "worst_case", "lower_bound"}
-EVERY_OBJECT_HAS = {
-    "schema",
-    "verb",
-    "verdict",
-    "decision",
-    "needed",
-    "n_items",
-    "assumptions",
-    "warnings",
-}
-
 
 @pytest.fixture
 def leave(in_process):
@@ -43,30 +31,6 @@ def log(tmp_path):
     path = tmp_path / "log.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
-
-
-def test_theory_prints_one_object_with_its_rounds(tallystick):
-    done = tallystick("dynamic", "theory", "--epsilon", ".1", "--rounds", "3", "--json")
-    assert done.returncode == 0, done.stderr
-    out = json.loads(done.stdout)
-    assert done.stdout.count("\n") == 1
-    assert set(out) >= EVERY_OBJECT_HAS | {"rounds", "statements"}
-    assert set(out["rounds"][0]) >= ROUND
-    assert out["rounds"][2]["worst_case"] == pytest.approx(0.05)
-    assert out["schema"] == 3
-
-
-def test_simulate_runs_paths_hierarchies_and_constructions_with_the_same_bytes(leave):
-    asked = ("simulate", "--rounds", "3", "--rollouts", "30", "--json")
-    out = json.loads(leave(*asked)[1])
-    assert out["rounds"][2]["worst_case"] == pytest.approx(0.05)
-    assert leave(*asked)[1] == leave(*asked)[1]
-    deep = leave(*"simulate --design hierarchical --rollouts 10 --json".split())
-    assert len(json.loads(deep[1])["rounds"]) == 9
-    stall = leave("simulate", "--learner", "theorem-3.5", "--rounds", "3", "--json")
-    assert json.loads(stall[1])["output_risk"] == pytest.approx(0.1**2 / 8)
-    deep = ("simulate", "--learner", "theorem-4.2", "--design", "hierarchical", "--epsilon", ".2")
-    assert json.loads(leave(*deep, "--json")[1])["output_risk"] == pytest.approx(0.2**3 / 2)
 
 
 def test_analyse_answers_by_slice_and_knows_tokens_for_no_answer(leave, tmp_path):
@@ -214,15 +178,6 @@ def test_bad_input_leaves_with_one_and_names_it(leave, arguments, message):
     code, out, err = done
     assert (code, out) == (1, "")
     assert message in err
-
-
-def test_theory_prints_its_statements_on_stdout_and_without_epsilon_says_what_is_needed(leave):
-    code, out, err = leave("theory", "--epsilon", ".1")
-    assert (code, err) == (0, "")
-    assert "no path promises less than 0.00125 (Theorem 3.5)" in out.replace("\n", " ")
-    code, out, err = leave("theory")
-    assert (code, out) == (1, "")
-    assert "add --epsilon" in err
 
 
 def test_one_round_missing_rounds_and_models_that_differ_between_rounds_work(leave, log):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import io
 import sys
 
-import pytest
-
 from tallystick.cli.app import working
 
 
@@ -28,17 +26,3 @@ def test_a_pipe_gets_nothing_however_long_it_takes(monkeypatch) -> None:
     with working("reading"):
         pass
     assert pipe.getvalue() == ""
-
-
-def test_an_error_passes(monkeypatch) -> None:
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    with pytest.raises(ValueError, match="no"), working("reading"):
-        raise ValueError("no")
-
-
-@pytest.mark.parametrize("verb", ["verb", "label", "tables", "first"])
-def test_every_way_into_a_table_shows_its_work(verb) -> None:
-    from importlib import import_module
-    from inspect import getsource
-
-    assert "working(" in getsource(import_module(f"tallystick.cli.{verb}"))

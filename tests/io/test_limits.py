@@ -45,11 +45,6 @@ def test_an_error_of_the_engine_becomes_ours():
         connect().sql("select cast('x' as integer)").fetchall()
 
 
-def test_too_little_memory_names_the_setting():
-    with pytest.raises(InputError, match="TALLYSTICK_MEMORY=4GB"), reading("votes.csv"):
-        raise duckdb.OutOfMemoryException("full")
-
-
 def _python(code, **environment):
     return subprocess.run(
         [sys.executable, "-c", code],
@@ -208,3 +203,8 @@ def test_a_workbook_is_bounded_too(tmp_path, monkeypatch):
     monkeypatch.setenv("TALLYSTICK_UNPACKED", "1MB")
     with pytest.raises(FileError, match=r"b.xlsx unpacks to more than 1 MB"):
         scan(path)
+
+
+def test_too_little_memory_names_the_setting():
+    with pytest.raises(InputError, match="TALLYSTICK_MEMORY=4GB"), reading("votes.csv"):
+        raise duckdb.OutOfMemoryException("full")

@@ -75,10 +75,10 @@ def flaky(rate, seed, instead=lambda row: other(row["usual"])):
 @pytest.mark.parametrize("rate", [0.1, 0.25])
 @pytest.mark.parametrize("kind", ["flips", "refuses"])
 def test_a_flaky_api_does_not_pass_the_flip_gate(shift, kind, rate):
-    """12 of 12 passed: flips that went back were subtracted, down to "-10.2% beyond"."""
+    """All passed: flips that went back were subtracted, down to "-10.2% beyond"."""
     more = {} if kind == "flips" else {"instead": lambda row: "I'm sorry, I can't help with that."}
     less_stable = 0
-    for seed in range(12):
+    for seed in range(6):
         done = shift(
             items(500, seed),
             flaky(rate, seed, **more),
@@ -92,12 +92,12 @@ def test_a_flaky_api_does_not_pass_the_flip_gate(shift, kind, rate):
         less_stable += said
         if said and done.code == 11:
             assert done.body["needed"]["of"] == "old answers per item (--old-draws)"
-    assert less_stable >= 7
+    assert less_stable >= 4
 
 
 @pytest.mark.parametrize("repeats", ["0", "2", "5"])
 def test_few_repeats_do_not_let_a_flaky_api_pass(shift, repeats):
-    for seed in range(6):
+    for seed in range(2):
         done = shift(
             items(500, seed),
             flaky(0.1, seed),

@@ -362,8 +362,8 @@ def _check_place(flag: str, path: Path) -> None:
     """Refuse a file that cannot be written: the answer may cost money."""
     usable = path.is_file() or (not path.exists() and path.parent.is_dir())
     if not usable or not os.access(path if path.exists() else path.parent, os.W_OK):
-        reason = "no regular file" if path.exists() and not path.is_file() else "no right to write"
-        reason = reason if path.parent.is_dir() else "no such folder"
+        reason = "no regular file" if path.exists() and not path.is_file() else "no right"
+        reason = reason if path.parent.is_dir() else "no folder"
         raise FileError(f"{flag} {path} cannot be written ({reason}). Nothing was done yet")
     if flag == "--items-out":
         from tallystick.table import check_ending

@@ -205,13 +205,9 @@ class DoctorResult(Result):
     def rows(self) -> list[dict[str, Any]]:
         """Return one row per part."""
         return [
-            {
-                "part": part["name"],
-                "version": part["version"] or "missing",
-                "needed": "yes" if part["required"] else "optional",
-                "remedy": "" if part["version"] else part["remedy"],
-            }
+            part | {"version": part["version"] or "missing", "remedy": part["remedy"] * lacks}
             for part in self.parts
+            for lacks in [part["version"] is None]
         ]
 
 

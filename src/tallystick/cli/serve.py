@@ -10,8 +10,9 @@ from typing import Any
 import click
 
 from tallystick.cli.app import OWN
-from tallystick.cli.deliver import tell
+from tallystick.cli.deliver import Delivery, tell
 from tallystick.errors import MissingExtra
+from tallystick.table import options_of
 
 _HELP = {"help_option_names": ["-h", "--help"]}
 
@@ -121,9 +122,7 @@ def key(folder: Path, db: str | None, role: str, name: str) -> None:
 
 @serve.command("check", context_settings=_HELP)
 @_place
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else."
-)
+@click.option("--json", "as_json", is_flag=True, help=options_of(Delivery)["as_json"].help)
 def check(folder: Path, db: str | None, as_json: bool) -> None:
     """Prove the rows from the batches and the counts from the rows; exit with 1 if they differ."""
     store = _store(folder, db, kept=True)

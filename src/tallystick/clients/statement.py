@@ -30,7 +30,7 @@ from functools import lru_cache
 TRIM = " \t\r\n.,;:!\"'`*()[]{}_#~$“”‘’«»…。،۔।，！：；（）「」【】"
 """What may stand around a label: blanks, punctuation, quotes and markup."""
 
-_PICTURES = re.compile(r"[\u2600-\u27bf\ufe0f\U0001f300-\U0001faff]+")
+_PICTURES = re.compile(r"[\u2600-\u27bf\ue000-\uf8ff\ufe0f\U0001f300-\U0001faff]+")
 _JOINED = re.compile(r"(?<=[^\W\d])[-_](?=[^\W\d])")
 _AROUND_SIGN = re.compile(r"\s*([<>=])\s*")
 _WHOLE = re.compile(r"(-?)0*(\d+)(?:\.0+)?")
@@ -98,7 +98,7 @@ def _labels(labels: tuple[str, ...]) -> _Labels:
         markup=re.compile(rf"(?<!\w)_+|_+(?!\w)|\\(?:boxed|text)|[{markup}]"),
         found=re.compile(word, re.IGNORECASE),
         scale=re.compile("(?!)" if top is None else scale, re.IGNORECASE),
-        kind=re.compile(rf"\b{_W['kind']} ([{short or chr(_FIRST - 1)}])", re.IGNORECASE),
+        kind=_compiled(rf"\b{_W['kind']}_([{short or chr(_FIRST - 1)}])"),
     )
 
 
@@ -250,106 +250,106 @@ doubt: not no never neither nor none nobody cannot can'?t without hardly barely 
 ANSWER_WORDS = _W["answer"]
 """Words for the answer itself."""
 
-_MODIFIERS = rf"(?:{_W['modifier']}[ ,:]+|(?:सही|正确|最终|最後の|最終|রায়) ?){{0,6}}"
-_OF = r"(?: (?:of|for|in|to|by|from|given|between)(?: [\w'-]+){1,5}?)?"
-_IS = rf"(?: ?(?:'s|は|是|为|為|—|–)| {_W['is']})"
-_HOW = rf"(?: ?{_W['how']},? ?){{0,4}} ?"
-_LEAD = rf"(?:{_W['lead']}[ ,:]+){{0,4}}"
-_START = rf"(?:^|[,;:(。，；] ?|[—–-] |\b(?:so|that|hence|thus|therefore) ){_LEAD}"
+_MODIFIERS = rf"(?:{_W['modifier']}[_,:]+|(?:सही|正确|最终|最後の|最終|রায়)_?){{0,6}}"
+_OF = r"(?:_(?:of|for|in|to|by|from|given|between)(?:_[\w'-]+){1,5}?)?"
+_IS = rf"(?:_?(?:'s|は|是|为|為|—|–)|_{_W['is']})"
+_HOW = rf"(?:_?{_W['how']},?_?){{0,4}}_?"
+_LEAD = rf"(?:{_W['lead']}[_,:]+){{0,4}}"
+_START = rf"(?:^|[,;:(。，；]_?|[—–-]_|\b(?:so|that|hence|thus|therefore)_){_LEAD}"
 _IT = (
-    r"(?: (?:it|this|that|them|(?:the|this|that)(?: [\w'-]+){1,4}?)(?: one)?)?"
-    r"(?: (?:an?|the)(?: (?:overall|final))? (?:score|rating|grade|label|category)(?: of)?)?"
+    r"(?:_(?:it|this|that|them|(?:the|this|that)(?:_[\w'-]+){1,4}?)(?:_one)?)?"
+    r"(?:_(?:an?|the)(?:_(?:overall|final))?_(?:score|rating|grade|label|category)(?:_of)?)?"
 )
 _BELONGS = (
-    rf"(?:(?:is|was|gets?|(?:should|would|can|must) be)(?: best)? {_W['classed']}"
-    rf"(?: (?:as|under|to|in|into))?|{_W['belongs']}|'s)"
+    rf"(?:(?:is|was|gets?|(?:should|would|can|must)_be)(?:_best)?_{_W['classed']}"
+    rf"(?:_(?:as|under|to|in|into))?|{_W['belongs']}|'s)"
 )
 _NOUN = (
-    rf"(?: (?:{_W['item']}|category|class|label|rating|score|sentiment|overall|(?:from|to) me))?"
+    rf"(?:_(?:{_W['item']}|category|class|label|rating|score|sentiment|overall|(?:from|to)_me))?"
 )
-_NOT = r"(?:,? ?(?:not|over|rather than|instead of|>) )"
-_END = rf"{_NOUN}(?= ?(?:$|[.!。।،,;:—–(|)]|- |です|है|{_W['why']}|{_NOT}))"
-_STOP = rf"{_NOUN}(?=[ )]*(?:[.!。।]* ?$|[;:—–(]|- |,? ?{_W['why']}|{_NOT}))"
+_NOT = r"(?:,?_?(?:not|over|rather_than|instead_of|>)_)"
+_END = rf"{_NOUN}(?=_?(?:$|[.!。।،,;:—–(|)]|-_|です|है|{_W['why']}|{_NOT}))"
+_STOP = rf"{_NOUN}(?=[_)]*(?:[.!。।]*_?$|[;:—–(]|-_|,?_?{_W['why']}|{_NOT}))"
 """After a label that a sentence only says of its subject, nothing may follow but a reason."""
-_CLOSE = rf"(?= ?(?:$|[.!,;:(—–]|{_W['why']}))"
+_CLOSE = rf"(?=_?(?:$|[.!,;:(—–]|{_W['why']}))"
 
 
 def _frames() -> tuple[re.Pattern[str], ...]:
     """Return the sentences that state a label."""
     head = rf"{_MODIFIERS}(?:{_W['answer']}|topic|relation|emotion)"
-    this = rf"(?:it|this|that|(?:this|the|that|your)(?: \w+)? {_W['item']}{_OF})"
-    any_one = r"(?:it|this|that|(?:this|the|that|your)(?: [\w'-]+){1,5}?)"
-    hence = rf"(?:^|\b(?:so|that|hence|thus|therefore) ){_LEAD}"
-    article, best = "(?:(?:the|la|die) )?", rf"{_W['best']}\b"
+    this = rf"(?:it|this|that|(?:this|the|that|your)(?:_\w+)?_{_W['item']}{_OF})"
+    any_one = r"(?:it|this|that|(?:this|the|that|your)(?:_[\w'-]+){1,5}?)"
+    hence = rf"(?:^|\b(?:so|that|hence|thus|therefore)_){_LEAD}"
+    article, best = "(?:(?:the|la|die)_)?", rf"{_W['best']}\b"
     is_best = (
-        rf"(?:is|was|é|es|est|ist|(?:provides|gives|offers)(?= the)) {article}(?:clear |\w+ly )?{best}"
-        rf"(?: (?:one|overall|of the two|{_W['kind']}))*{_CLOSE}"
+        rf"(?:is|was|é|es|est|ist|(?:provides|gives|offers)(?=_the))_{article}(?:clear_|\w+ly_)?{best}"
+        rf"(?:_(?:one|overall|of_the_two|{_W['kind']}))*{_CLOSE}"
     )
     texts = (
-        rf"{_START}{head}(?: {_W['after']})?{_OF}{_IS}{_HOW}{_SIGN}{_END}",
-        rf"{head} ?(?: |は) ?{_SIGN} ?(?:है|です)",
-        rf"\b(?:i|we)(?:'d|'ll|'m)?(?: {_W['may']}){{0,4}} {_W['verb']}{_IT}(?: {_W['as']})?{_HOW}"
+        rf"{_START}{head}(?:_{_W['after']})?{_OF}{_IS}{_HOW}{_SIGN}{_END}",
+        rf"{head}_?(?:_|は)_?{_SIGN}_?(?:है|です)",
+        rf"\b(?:i|we)(?:'d|'ll|'m)?(?:_{_W['may']}){{0,4}}_{_W['verb']}{_IT}(?:_{_W['as']})?{_HOW}"
         rf"{_SIGN}{_END}",
-        rf"{hence}{any_one} ?{_BELONGS}{_HOW}{_SIGN}{_STOP}",
-        rf"{_START}{this} ?{_BELONGS}{_HOW}{_SIGN}{_NOUN} ?[.!]*$",
-        rf"{_START}(?:it|this|the \w+) {_SIGN}(?: the (?:check|test|rubric|criteria))?{_STOP}",
-        rf"^{_LEAD}(?:this|the) {_W['item']}{_OF} (?:expresses|conveys|shows|has|carries|reflects) an? "
-        rf"(?:clearly |overall )?{_SIGN} (?:sentiment|tone|attitude|stance|opinion)(?= ?[.!,;:(]|$)",
-        rf"{_START}{article}{_SIGN}\)? (?:wins|gets my vote)(?: (?:this|the) \w+)?{_CLOSE}",
-        rf"{_START}{article}{_SIGN}\)? {_W['beats']} (?:the )?{_SIGN}{_STOP}",
-        rf"{_START}{article}{_SIGN}\)? {is_best}",
-        rf"{_START}{article}{best}(?: (?:of the two|one|{_W['kind']}))? is {_SIGN}{_STOP}",
-        rf"^{_SIGN}\)?(?={_NOT}(?:the )?{_SIGN}\)?[ .!]*$)",
-        r"(?:^|, ?)(?:so|therefore|thus|hence|in short|clearly|definitely|certainly|absolutely|surely"
-        rf"|obviously|a solid|daher|donc|por tanto)[ ,:]+{_HOW}{_SIGN}(?: it is)?{_STOP}",
-        rf"\b(?:my vote goes to|that leaves(?: only)?) {_SIGN} ?[.!]*$",
+        rf"{hence}{any_one}_?{_BELONGS}{_HOW}{_SIGN}{_STOP}",
+        rf"{_START}{this}_?{_BELONGS}{_HOW}{_SIGN}{_NOUN}_?[.!]*$",
+        rf"{_START}(?:it|this|the_\w+)_{_SIGN}(?:_the_(?:check|test|rubric|criteria))?{_STOP}",
+        rf"^{_LEAD}(?:this|the)_{_W['item']}{_OF}_(?:expresses|conveys|shows|has|carries|reflects)_an?_"
+        rf"(?:clearly_|overall_)?{_SIGN}_(?:sentiment|tone|attitude|stance|opinion)(?=_?[.!,;:(]|$)",
+        rf"{_START}{article}{_SIGN}\)?_(?:wins|gets_my_vote)(?:_(?:this|the)_\w+)?{_CLOSE}",
+        rf"{_START}{article}{_SIGN}\)?_{_W['beats']}_(?:the_)?{_SIGN}{_STOP}",
+        rf"{_START}{article}{_SIGN}\)?_{is_best}",
+        rf"{_START}{article}{best}(?:_(?:of_the_two|one|{_W['kind']}))?_is_{_SIGN}{_STOP}",
+        rf"^{_SIGN}\)?(?={_NOT}(?:the_)?{_SIGN}\)?[_.!]*$)",
+        r"(?:^|,_?)(?:so|therefore|thus|hence|in_short|clearly|definitely|certainly|absolutely|surely"
+        rf"|obviously|a_solid|daher|donc|por_tanto)[_,:]+{_HOW}{_SIGN}(?:_it_is)?{_STOP}",
+        rf"\b(?:my_vote_goes_to|that_leaves(?:_only)?)_{_SIGN}_?[.!]*$",
         # The same sentences in other languages: I choose B, I would call it B, it is B.
-        rf"\b{_W['choose']}(?: (?:la|le|die|a|o|el|вариант))? ?{_SIGN}{_END}",
-        rf"\b(?:ich|je|eu|я|io|saya|yo)(?: [\w'-]+){{1,5}}? (?:als|como|comme|как|come|sebagai) {_SIGN}"
-        r"(?= ?(?:[.!,;:(]|$|ein\b|\w+en\b))",
-        rf"^(?:[\w'-]+ ){{1,6}}(?:ist|est|es|é|è|adalah){_HOW}{_SIGN} ?[.!]*$",
-        rf"^(?:[а-яё]+ ){{1,4}}[—–] ?{_SIGN} ?[.!]*$",
-        rf"^\w{{1,8}}(?:是|は|为){_SIGN}(?:です|的)? ?[。.!]*$",
-        rf"^(?:[\w'-]+ ){{1,4}}{_SIGN} (?:है|আছে) ?[।.!]*$",
+        rf"\b{_W['choose']}(?:_(?:la|le|die|a|o|el|вариант))?_?{_SIGN}{_END}",
+        rf"\b(?:ich|je|eu|я|io|saya|yo)(?:_[\w'-]+){{1,5}}?_(?:als|como|comme|как|come|sebagai)_{_SIGN}"
+        r"(?=_?(?:[.!,;:(]|$|ein\b|\w+en\b))",
+        rf"^(?:[\w'-]+_){{1,6}}(?:ist|est|es|é|è|adalah){_HOW}{_SIGN}_?[.!]*$",
+        rf"^(?:[а-яё]+_){{1,4}}[—–]_?{_SIGN}_?[.!]*$",
+        rf"^\w{{1,8}}(?:是|は|为){_SIGN}(?:です|的)?_?[。.!]*$",
+        rf"^(?:[\w'-]+_){{1,4}}{_SIGN}_(?:है|আছে)_?[।.!]*$",
     )
     return tuple(map(_compiled, texts))
 
 
 def _compiled(text: str) -> re.Pattern[str]:
-    return re.compile(text, re.IGNORECASE | re.MULTILINE)
+    return re.compile(text.replace("_", " "), re.IGNORECASE | re.MULTILINE)
 
 
 _FRAMES = _frames()
 _TITLED = _compiled(
-    rf"(?:^|[.;,:!(|] |[>-] )[ >|-]*{_MODIFIERS}(?:{_W['answer']}|{_W['title']})"
-    r"(?: (?:verdict|rating|score|grade|sentiment|label|result|answer|assessment|decision|choice)s?\b)?"
-    rf"(?: ?\([^()]{{1,12}}\)| of \w+ \w+| final| {_W['after']})? ?(?:=>|->|[:=→|]|—|–| - ) ?"
-    rf"(?:(?:an?|the|la|le) )?{_SIGN}(?:{_END}|(?= (?:wins|is (?:the )?{_W['best']})\b))"
+    rf"(?:^|[.;,:!(|]_|[>-]_)[_>|-]*{_MODIFIERS}(?:{_W['answer']}|{_W['title']})"
+    r"(?:_(?:verdict|rating|score|grade|sentiment|label|result|answer|assessment|decision|choice)s?\b)?"
+    rf"(?:_?\([^()]{{1,12}}\)|_of_\w+_\w+|_final|_{_W['after']})?_?(?:=>|->|[:=→|]|—|–|_-_)_?"
+    rf"(?:(?:an?|the|la|le)_)?{_SIGN}(?:{_END}|(?=_(?:wins|is_(?:the_)?{_W['best']})\b))"
 )
 _BOXED = re.compile(r"\\boxed\s*\{(?:\\text\s*\{)?([^{}]+)|\[\[([^\[\]]+)\]\]|\[RESULT\]\s*(.+)$")
 _BOLD = re.compile(rf"\*\*([^*]+)\*\*(?=[\s.!]*$|\s+(?:is|as)\s+(?:the\s+)?{_W['best']}\b)")
-_ALONE = re.compile(rf"[ (]*{_SIGN}[ .,;:!)。।]*")
-_OPENING = re.compile(
-    rf"[ (]*(?:(?:the|a|an) )?{_SIGN}(?P<mark>[.!)。।](?= |$)| ?(?:[:;,(]|[—–]|- |(?={_W['why']}))) ?"
+_ALONE = _compiled(rf"[_(]*{_SIGN}[_.,;:!)。।]*")
+_OPENING = _compiled(
+    rf"[_(]*(?:(?:the|a|an)_)?{_SIGN}(?P<mark>[.!)。।](?=_|$)|_?(?:[:;,(]|[—–]|-_|(?={_W['why']})))_?"
 )
-_LISTED = re.compile(rf"[ >(-]*{_SIGN}[.)](?= ?\S)")
+_LISTED = _compiled(rf"[_>(-]*{_SIGN}[.)](?=_?\S)")
 _OTHER_TITLE = _compiled(
-    r"(?!.*(?:wrong|reference|student|expected|gold|confidence|length))[ >-]*[a-z][\w -]{1,24}: ?"
-    rf"{_SIGN}[ .!]*$"
+    r"(?!.*(?:wrong|reference|student|expected|gold|confidence|length))[_>-]*[a-z][\w_-]{1,24}:_?"
+    rf"{_SIGN}[_.!]*$"
 )
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=;)\s+|(?<=[。！？；।])(?=\S)")
-_CLAUSE = re.compile(r"[,;:] (?:but|so|hence|thus|therefore|and|my)?\b|[，；]")
+_CLAUSE = _compiled(r"[,;:]_(?:but|so|hence|thus|therefore|and|my)?\b|[，；]")
 _CONDITION = _compiled(rf"\b{_W['if']}\b|如果|若")
 _DOUBT = _compiled(rf"\b{_W['doubt']}\b|n't\b|[不没非未]")
 _CHOICE = _compiled(
-    rf"[ )]*(?:,? ?{_W['or']} ?(?=.*{_SIGN})"
-    r"|,? ?(?:but|however|while|unless|if|when|only|were|had|or|and)\b|[/&|] ?[^\d ])"
+    rf"[_)]*(?:,?_?{_W['or']}_?(?=.*{_SIGN})"
+    r"|,?_?(?:but|however|while|unless|if|when|only|were|had|or|and)\b|[/&|]_?[^\d_])"
 )
 _BEATEN = _compiled(
-    rf"[ ,)]*(?:not|over|rather than|instead of|>|{_W['beats']}) (?:(?:the|an?) )?{_SIGN}"
+    rf"[_,)]*(?:not|over|rather_than|instead_of|>|{_W['beats']})_(?:(?:the|an?)_)?{_SIGN}"
 )
-_EXPLAINED = _compiled(rf" ?(?:[.:;—–(|]|- |,? ?(?:{_W['why']}|while\b|with\b))")
+_EXPLAINED = _compiled(rf"_?(?:[.:;—–(|]|-_|,?_?(?:{_W['why']}|while\b|with\b))")
 _ANOTHER_THING = re.compile(r"(?:is|was|are|has|would|could|can|may|might)\b")
 _NEXT_QUESTION = _compiled(
     r"^[\s#>*-]*(?:question|q|review|text|input|comment|passage|claim|prompt|example|user|human"

@@ -92,8 +92,8 @@ def exact_paired_items(
     open_unit(power=power)
 
     def enough(n: int) -> bool:
-        found = exact_paired_power(n, difference, disagreement, alpha=alpha, certified=certified)
-        return found >= power
+        pair = (difference, disagreement)
+        return exact_paired_power(n, *pair, alpha=alpha, certified=certified) >= power
 
     n = smallest(enough)
     while short := [later for later in range(n, n + 32) if not enough(later)]:
@@ -238,12 +238,9 @@ def t_items(
     """
     open_unit(power=power)
     level = pair_level(models, alpha)
-
-    def enough(n: int) -> bool:
-        found = t_power(n, difference, spread, alpha=level, width=width)
-        return found >= power
-
-    return smallest(enough, start=2)
+    return smallest(
+        lambda n: t_power(n, difference, spread, alpha=level, width=width) >= power, start=2
+    )
 
 
 def cluster_power(

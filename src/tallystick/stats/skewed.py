@@ -283,10 +283,8 @@ def _by_hull(
     p_value = np.where(np.isnan(found), 1.0, found)
     # Measured from the first item: 1e18 + 1, 1e18 + 2, … vary, though little beside their size.
     base = y[0]
-    levels, score_ends = (
-        base + (y - base).mean(axis=0),
-        _shifted(_ends((y - base).T, alpha, rare), base),
-    )
+    levels, score_ends = base + (y - base).mean(axis=0), _ends((y - base).T, alpha, rare)
+    score_ends = replace(score_ends, low=score_ends.low + base, high=score_ends.high + base)
     none = _no_interval(first.size, alpha)
     table = pair_table(
         (first, second),
@@ -379,10 +377,6 @@ def _ends(rows: Floats, alpha: float, rare: str, *, level: float | None = None) 
         assumption=rare,
         method="t" if few else "hull",
     )
-
-
-def _shifted(found: Intervals, by: Floats) -> Intervals:
-    return replace(found, low=found.low + by, high=found.high + by)
 
 
 def _exp(found: Intervals) -> Intervals:

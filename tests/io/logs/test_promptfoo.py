@@ -49,12 +49,9 @@ def test_a_call_that_failed_is_missing_and_said():
     with scan(str(TWO), metric="right") as table:
         assert any("2 samples failed" in note for note in table.notes)
     assert [log.unscored for log in logs(TWO).values()] == [1, 1, 0, 0]
-
-
-def test_a_weighted_assertion_gives_a_partial_score():
     log = logs(TWO)["old: What is {{a}} + {{b}}?"]
     partly = {item.split(" #")[0]: scores for item, scores in log.scores["score"].items()}
-    assert partly['{"a": 2, "b": 2}'] == [0.75]
+    assert partly['{"a": 2, "b": 2}'] == [0.75]  # of a weighted assertion
     assert set(log.scores) == {"success", "score", "right"}
 
 
@@ -127,10 +124,3 @@ def test_long_prompts_are_cut_and_alike_ones_numbered(tmp_path):
     names = list(logs(changed(TWO, tmp_path, longer)))
     assert names[0] == "old: " + "word " * 7 + "word…"
     assert names[1] == names[0] + " (2)"
-
-
-def test_a_truncated_file_is_refused(tmp_path):
-    path = tmp_path / "results.json"
-    path.write_text(TWO.read_text()[:20_000])
-    with pytest.raises(FileError, match="not complete JSON"):
-        scan(str(path))

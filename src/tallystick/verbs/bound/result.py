@@ -220,12 +220,13 @@ class BoundResult(Result):
                 roles={"x": "threshold", "low": "low", "high": "high", "y": "estimate"},
                 unit="share",
             )
-        return _forest(
-            "Where the metric lies",
-            [", ".join(str(row[k]) for k in ("prediction", *keys) if k in row) for row in rows],
+        names = [", ".join(str(row[k]) for k in ("prediction", *keys) if k in row) for row in rows]
+        names = [name.replace("none: ", "from ") for name in names]
+        values, ends = (
             [row["estimate"] for row in rows],
             [(row["low"], row["high"]) for row in rows],
         )
+        return _forest("Where the metric lies", names, values, ends)
 
     def folds(self) -> tuple[Section, ...]:
         """Return what a page unfolds: every range, the pairs, the weak labels."""
