@@ -51,6 +51,7 @@ REFUSED: list[tuple[Any, ...]] = [
     (f"POST {RECORDS}", b'{"item": "a", "votes": {"gpt": ""}}', 422, "gpt", "1 lines"),
     (f"POST {RECORDS}", b'{"item": "a", "votes": {"label": "x"}}', 422, "label", "1 lines"),
     (f"POST {RECORDS}", b'{"item": "a", "at": "yesterday"}', 422, "at", "cannot be used"),
+    (f"POST {RECORDS}", b'{"item": "a", "at": ""}', 422, "at", "cannot be used"),
     (f"POST {RECORDS}", b'{"item": "a", "at": 1900000000}', 422, "at", "cannot be used"),
     (f"POST {RECORDS}", b'{"item": "' + b"x" * 300 + b'"}', 422, "item", "cannot be used"),
     (f"POST {RECORDS}", b'{"item": "a\\u0000"}', 422, None, "NUL"),

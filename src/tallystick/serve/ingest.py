@@ -188,7 +188,7 @@ def _wrong(record: VoteRecord, line: int, latest: float) -> list[Fix]:
     """Return what is wrong with the parts of a record that few records have."""
     item, label, when = str(record.item), record.label, 0.0
     try:
-        when = seconds_of(record.at or 0.0)
+        when = seconds_of(0.0 if record.at is None else record.at)
     except ValueError:
         when = math.inf
     shown = 0 if record.show is None else len(msgspec.json.encode(record.show))
