@@ -90,7 +90,7 @@ def test_settings_out_of_range_are_refused(start, settings, said):
 def test_wrong_answers_are_named_and_refused(start):
     with start("judge") as work:
         [ask] = work.next(1)
-        with pytest.raises(InputError, match="one of fail, pass, got 'maybe'"):
+        with pytest.raises(InputError, match="one of fail, pass, or skip, got 'maybe'"):
             work.answer(ask.number, "maybe", reader="1")
         with pytest.raises(InputError, match="reader must be one of 1, got '2'"):
             work.answer(ask.number, "pass", reader="2")

@@ -361,10 +361,9 @@ def planned_mean(
     >>> print(round(estimate, 2), interval)
     0.8 [0.600, 0.930] (95%, approximate)
     """
-    sides = [
+    least, most = (
         adverse_mean(part, stratum, sizes, bounds=bounds, pass_fail=counted, alpha=alpha)
         for part in values
-    ]
-    least, most = sides
+    )
     interval = replace(least.interval, high=most.interval.high)
     return (least.estimate + most.estimate) / 2, interval

@@ -300,8 +300,12 @@ def answer_code(task: LabelTask, label: Label) -> float:
     for place, one in enumerate(task.classes):
         if identity(one) == identity(label):
             return float(place)
+    raise _no_answer(task, label)
+
+
+def _no_answer(task: LabelTask, given: Label) -> InputError:
     shown = ", ".join(map(str, task.classes[:12]))
-    raise InputError(f"an answer must be one of {shown}, got {label!r}")
+    return InputError(f"an answer must be one of {shown}, or skip, got {given!r}")
 
 
 def label_of(task: LabelTask, text: Label) -> Label:
@@ -323,8 +327,7 @@ def label_of(task: LabelTask, text: Label) -> Label:
     # pandas writes a column of integers with a gap as 1.0: it is the class 1.
     found = found or [one for one in task.classes if spelling(one) == spelling(word)]
     if len(found) != 1:
-        shown = ", ".join(map(str, task.classes[:12]))
-        raise InputError(f"an answer must be one of {shown}, or skip, got {text!r}")
+        raise _no_answer(task, text)
     return found[0]
 
 
@@ -388,19 +391,13 @@ def apart_answers(session: Session, task: LabelTask) -> Read:
 def journal_of(session: Session, strata: LabelStrata) -> DrawJournal:
     """Return the journal of a session's draws."""
     batches = session.batches
-    sizes = strata.sizes
-    joined = {
-        "item": [unit for batch in batches for unit in batch.units],
-        "stratum": [h for batch in batches for h in batch.strata],
-        "batch": [b for b, batch in enumerate(batches) for _ in batch.units],
-    }
-    whole = {name: np.array(column, dtype=np.int64) for name, column in joined.items()}
-    q = np.array([p for batch in batches for p in batch.probability], dtype=np.float64)
-    spreads = np.array([batch.spread for batch in batches], dtype=np.float64)
+    spreads = np.array([one.spread for one in batches], dtype=np.float64)
     return DrawJournal(
-        sizes=sizes,
-        q=q,
-        spreads=spreads.reshape(len(batches), sizes.size),
+        sizes=strata.sizes,
+        item=np.array([unit for one in batches for unit in one.units], dtype=np.int64),
+        stratum=np.array([h for one in batches for h in one.strata], dtype=np.int64),
+        q=np.array([p for one in batches for p in one.probability], dtype=np.float64),
+        batch=np.array([b for b, one in enumerate(batches) for _ in one.units], dtype=np.int64),
+        spreads=spreads.reshape(len(batches), strata.sizes.size),
         half_width=session.head.target,
-        **whole,
     )

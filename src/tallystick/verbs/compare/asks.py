@@ -168,22 +168,13 @@ def refuse_results_table(data: Data) -> None:
         raise InputError(
             f"{data.source} has one row per {who[0]!r} and {len(roles.models):,} columns"
             f" ({', '.join(roles.models[:3])} …), so models are in rows and items in columns:"
-            f" transpose it. {_transposed(data.source, who[0])}"
+            " transpose it"
         )
     raise InputError(
         f"{data.source} has one row per {who[0]!r} and one column per measurement"
         f" ({', '.join(roles.models[:3])}): compare needs the single items behind these figures,"
         " with one row per item and one column per model. Figures alone do not say how sure they"
         " are"
-    )
-
-
-def _transposed(source: str, who: str) -> str:
-    """Return the command that turns a table of models into one of items."""
-    to = f"{source.rpartition('.')[0] or source}-items.csv"
-    return (
-        f"python -c \"import pandas as pd; pd.read_csv('{source}').set_index('{who}').T"
-        f".to_csv('{to}', index_label='item')\" && tallystick compare {to} --item item"
     )
 
 

@@ -316,7 +316,7 @@ def sentences_of(result: CompareResult) -> Sentences:
     parts = [
         _of_two(result) if two else _of_several(result, claims),
         _strength(result),
-        _NOT_THE_MEAN.get(result.estimand, ""),
+        _not_the_mean(result),
         _worst_case(result),
     ]
     return Sentences(
@@ -327,10 +327,10 @@ def sentences_of(result: CompareResult) -> Sentences:
     )
 
 
-_NOT_THE_MEAN = {
-    "ratio": "This is the typical ratio: the mean difference is not settled by so few items.",
-    "signs": "This counts items: the mean difference is not settled by so few items.",
-}
+def _not_the_mean(result: CompareResult) -> str:
+    """Say what is compared where it is not the mean."""
+    what = {"ratio": "is the typical ratio", "signs": "counts items"}.get(result.estimand)
+    return f"This {what}: the mean difference is not settled by so few items." if what else ""
 
 
 def whatever_is_missing(result: CompareResult, board: Board) -> tuple[float, float] | None:
@@ -354,8 +354,8 @@ def basis_of(result: CompareResult) -> str:
     labels = "" if result.n_labels is None else f" from {count(result.n_labels)} labels"
     pairs = "" if result.pairs_total < 2 else f" Pairs are adjusted for all {result.pairs_total:,}."
     if result.population == "these" and result.n_labels is None:
-        new = "every score is known; for new items leave out --population these"
-        return f"On these {count(result.n_items)} items {new}; {_direction(result)}."
+        known = f"On these {count(result.n_items)} items every score is known; for new items leave"
+        return f"{known} out --population these; {_direction(result)}."
     new = " For new items like them: --population new." if result.population == "these" else ""
     return f"{level} intervals {_on(result)}{labels}; {_direction(result)}.{pairs}{new}"
 
