@@ -100,29 +100,3 @@ def test_a_bit_flipped_in_the_last_line_is_said_on_resume(tmp_path):
     [note] = again.notes
     assert "was not whole" in note
     assert "asked again" in note
-
-
-def test_a_foreign_object_is_not_taken_for_a_journal_that_was_just_begun(tmp_path):
-    for content in (b'{"a": 1}', b'{"model": "x"', b"{", b'{"journal": 2'):
-        path = tmp_path / "c.json"
-        path.write_bytes(content)
-        if b'{"journal": 2'.startswith(content):  # a run that was killed at its first line
-            Journal(path, head=HEAD).close()
-            assert read_journal(path)[0]["plan"] == "p"
-            continue
-        with pytest.raises(FormatError, match="not a journal"):
-            Journal(path, head=HEAD)
-        assert path.read_bytes() == content
-
-
-def test_a_file_cut_anywhere_in_its_last_line_loses_that_line_only(path):
-    whole = path.read_bytes()
-    last = whole.rstrip(b"\n").rfind(b"\n") + 1
-    for cut in range(last, len(whole)):
-        path.write_bytes(whole[:cut])
-        journal = Journal(path, head=HEAD)
-        assert journal.in_flight == 0
-        assert path.read_bytes() == whole[:last]
-        journal.note_sent("1:i8")
-        journal.close()
-        assert path.read_bytes() == whole

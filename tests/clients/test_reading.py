@@ -87,6 +87,7 @@ def test_underscores_hyphens_and_case_are_one_spelling():
         ("a good idea", ["A", "B"]),
         ("A. Paris\nB. Rome", ["A", "B"]),
         ("A) is too small, which leaves another.", ["A", "B"]),
+        ("Answer: \ue001", ["A", "B"]),  # a picture of some font
         ("The answer is A if it rains, otherwise B.", ["A", "B"]),
         ("What it is certainly not: B", ["A", "B"]),
         ("This is partially correct.", ["correct", "incorrect"]),

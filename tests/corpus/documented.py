@@ -317,7 +317,6 @@ SESSIONS = [
         "judge - --follow --window 200 --state watch.json",
         of="docs",
         stdin="stream.csv",
-        wrong="READING (32): no window is graded: no column is a judge",
     ),
     commands(None, "explain tier", of="docs"),
     commands(None, "plan", of="docs"),

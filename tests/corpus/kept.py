@@ -127,7 +127,7 @@ def _repeated(said: list[str]) -> Any:
 def differences(kept: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
     """Say where an answer differs from the kept one; nothing if it does not."""
     lines = []
-    for key in ("exit", "decision", "verdict", "text", "wrong"):
+    for key in ("exit", "decision", "verdict", "text"):
         if kept.get(key) != found.get(key):
             lines.append(f"{key}: {kept.get(key)!r} -> {found.get(key)!r}")
     for part in ("words", "numbers"):

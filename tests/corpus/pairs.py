@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.corpus import documented, faults, first, formats, fuzzed, options, real
+from tests.corpus import documented, first, formats, fuzzed, options, real
 from tests.corpus.run import Pair, question
 
 __all__ = ["PAIRS"]
@@ -29,7 +29,6 @@ PAIRS: list[Pair] = [
     *documented.PAIRS,
     *formats.PAIRS,
     *options.PAIRS,
-    *faults.PAIRS,
     *real.PAIRS,
     *SERVICE,
     *fuzzed.PAIRS,

@@ -38,8 +38,7 @@ class Pair:
     """A table or source, and what is put to it; the last step answers.
 
     A step is the words of a command, a path of the service, or a function of the folder: a call in
-    Python, or what a person does between two commands. *wrong* says which issue or page mends an
-    answer that is known to be wrong, and why it is.
+    Python, or what a person does between two commands.
     """
 
     name: str
@@ -47,7 +46,6 @@ class Pair:
     steps: tuple[tuple[str, ...] | str | Callable[[Path], Any], ...]
     table: Table | None = None
     stdin: str | None = None
-    wrong: str = ""
     refusal: bool = True
     """Whether the sentence of a refusal is kept."""
 
@@ -122,8 +120,6 @@ class Runner:
                 kept["numbers"].update(_columns(list(csv.DictReader(stream))))
         if code and not pair.refusal:
             kept.pop("verdict", None)
-        if pair.wrong:
-            kept["wrong"] = pair.wrong
         return json.loads(json.dumps(kept))
 
     def _made(self, table: Table) -> Path:

@@ -163,6 +163,11 @@ def test_several_lists_inside_one_document_are_not_guessed_between(tmp_path):
         _scan(tmp_path / "a.json", '{"run": {"a": [{"x": 1}], "b": [{"x": 2}]}}')
 
 
+def test_one_list_per_column_is_a_table(tmp_path):
+    table = _scan(tmp_path / "a.json", '{"old": [1, 0], "new": [1, 1]}')
+    assert table.query("select old, new from rows") == [(1, 1), (0, 1)]
+
+
 ROWS = [
     {"item": "a", "gpt": 1, "note": 'a "quoted, [tricky] {one}"', "score": 0.5},
     {"item": "b", "gpt": 0, "note": "Zürich\n\u20ac", "score": None},

@@ -30,7 +30,7 @@ from functools import lru_cache
 TRIM = " \t\r\n.,;:!\"'`*()[]{}_#~$“”‘’«»…。،۔।，！：；（）「」【】"
 """What may stand around a label: blanks, punctuation, quotes and markup."""
 
-_PICTURES = re.compile(r"[\u2600-\u27bf\ufe0f\U0001f300-\U0001faff]+")
+_PICTURES = re.compile(r"[\u2600-\u27bf\ue000-\uf8ff\ufe0f\U0001f300-\U0001faff]+")
 _JOINED = re.compile(r"(?<=[^\W\d])[-_](?=[^\W\d])")
 _AROUND_SIGN = re.compile(r"\s*([<>=])\s*")
 _WHOLE = re.compile(r"(-?)0*(\d+)(?:\.0+)?")

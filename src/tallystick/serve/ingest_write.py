@@ -260,8 +260,8 @@ class Merge:
                 row.slice = first_slices[system]
 
             # Most records bring votes that were seen before after these: one look each, no call.
-            before, votes = (row.pattern, row.slice, row.grades), record.votes
-            after: bytes | None = row.pattern
+            before, votes = row.pattern, record.votes
+            after: bytes | None = before
             if record.replace or record.slice is not None or record.grades is not None:
                 after = None
             elif votes:
@@ -270,8 +270,9 @@ class Merge:
                     if after is None:
                         break
             if after is not None:
-                row.pattern = after
+                row.pattern, is_changed = after, after != before
             else:
+                whole = before, row.slice, row.grades
                 try:
                     self._set(row, record)
                 except Refused as refused:
@@ -279,6 +280,7 @@ class Merge:
                     if len(self._wrong) >= MOST_FIXES:
                         return
                     continue
+                is_changed = whole != (row.pattern, row.slice, row.grades)
 
             if record.label is not None:
                 self._labels.append((row, record, source, number, place))
@@ -286,7 +288,7 @@ class Merge:
                 self._shows[row] = packed_body(msgspec.json.encode(record.show))
             if is_new:
                 outcomes[place] = NEW
-            elif before != (row.pattern, row.slice, row.grades):
+            elif is_changed:
                 outcomes[place] = CHANGED
                 row.touched = True
 

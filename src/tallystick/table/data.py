@@ -30,7 +30,7 @@ from tallystick.table.numbers import read_numbers
 from tallystick.table.panel import Panel
 from tallystick.table.patterns import Recipe
 from tallystick.table.reading_cells import UNREAD
-from tallystick.table.reading_facts import Facts, Sample, draw, draw_counts
+from tallystick.table.reading_facts import Facts, Sample, draw, draw_counts, fetched
 from tallystick.table.reading_rules import How
 from tallystick.table.roles import VOTES, Roles
 from tallystick.table.scanning import scan
@@ -367,16 +367,10 @@ class Data:
         return read_numbers(self.table, columns, self.rules.missing, low=low, high=high)
 
     def _arrow(self, columns: Sequence[str], tokens: Sequence[str]) -> dict[str, pa.ChunkedArray]:
-        found: dict[str, pa.ChunkedArray] = {}
-        for start in range(0, len(columns), _AT_ONCE):
-            block = columns[start : start + _AT_ONCE]
-            named = (
-                f"{cell} as {identifier(name)}"
-                for name, cell in zip(block, self._cells(block, tokens), strict=True)
-            )
-            arrow = self.table.arrow(f"select {', '.join(named)} from rows")
-            found.update({name: arrow[name] for name in block})
-        return found
+        cells = zip(columns, self._cells(columns, tokens), strict=True)
+        named = [f"{cell} as {identifier(name)}" for name, cell in cells]
+        found = fetched(self.table, named) if named else {}
+        return {name: found[name] for name in columns}
 
     def _cells(self, columns: Sequence[str], tokens: Sequence[str]) -> list[str]:
         """Return the SQL of columns, with every missing value as NULL."""

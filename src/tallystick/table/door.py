@@ -38,6 +38,7 @@ from tallystick.table.roles import (
     check_usable,
     expand,
     find_item,
+    several,
 )
 from tallystick.table.runs import find_runs, log_outputs, read_runs
 from tallystick.table.scanning import scan
@@ -48,7 +49,7 @@ from tallystick.table.sources import check_names
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 from tallystick.table.truth import join_truth
-from tallystick.table.weights import ask_about_counts, settle, without_copies, without_summary
+from tallystick.table.weights import settle, without_copies, without_summary
 
 _LAYOUT = tuple(one.name for one in fields(Layout))
 _RULES = tuple(one.name for one in fields(LabelRules))
@@ -123,7 +124,7 @@ def _read(source: Any, door: Door, roles: Roles, layout: Layout, rules: LabelRul
             )
         held = read_runs(runs, layout, roles, missing=rules.missing)
         # What is ignored in the files is gone by now, and need not be a run.
-        ignore = [one for one in _several(layout.ignore) if fnmatch.filter(held.columns, one)]
+        ignore = [one for one in several(layout.ignore) if fnmatch.filter(held.columns, one)]
         layout = replace(layout, ignore=tuple(ignore))
         # The columns of the files are gone: what they said is in the table that they make.
         roles = replace(roles, item=None, truth=None)
@@ -178,7 +179,7 @@ def _split(options: Mapping[str, Any]) -> tuple[Roles, Layout, LabelRules]:
             raise InputError(f"{name!r} is not a reading option{meant(name, known)}")
     given = {name: value for name, value in options.items() if value is not None}
     rules: dict[str, Any] = {
-        name: _several(given[name]) if isinstance(given[name], str | tuple | list) else given[name]
+        name: several(given[name]) if isinstance(given[name], str | tuple | list) else given[name]
         for name in _RULES
         if name in given
     }
@@ -186,16 +187,6 @@ def _split(options: Mapping[str, Any]) -> tuple[Roles, Layout, LabelRules]:
         Roles.of({name: given[name] for name in ALL_ROLES if name in given}),
         Layout(**{name: given[name] for name in _LAYOUT if name in given}),
         LabelRules(**rules),
-    )
-
-
-def _several(value: Any) -> tuple[Any, ...]:
-    """Split ``"-1,NA"`` into its tokens; anything that is not text stays as it is."""
-    pieces = (value,) if isinstance(value, str) else value
-    return tuple(
-        part.strip() if isinstance(part, str) else part
-        for piece in pieces
-        for part in (piece.split(",") if isinstance(piece, str) else (piece,))
     )
 
 
@@ -265,8 +256,7 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     given = _named(given, door, layout)
     found = Data(held=table, roles=given, rules=rules, source=table.source, long=table.long)
     # A pivoted table has columns that are not here yet: what is not found is refused further down.
-    left = _several(layout.ignore)
-    aside = [name for name in table.columns if any(fnmatch.fnmatchcase(name, one) for one in left)]
+    aside = layout.ignored(table.columns)
     if door.as_it_is is not None and door.as_it_is(_without(table, aside), given):
         table = _without(table, aside)
         return replace(found, held=table, roles=assign(table, given), notes=table.notes)
@@ -274,8 +264,6 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     # What a source knows of itself, such as which columns are runs, is not looked for.
     ruled, notes = bool(door.verb) and not table.known, table.notes
     if ruled:
-        if door.want is not None:
-            ask_about_counts(table, given, left)
         table, given, said = majority(table, given, rules.missing)
         asked = replace(_of_labels(door, given), truth=session is None)
         found = decide(table, asked, given, layout, rules, table.source)

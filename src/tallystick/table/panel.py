@@ -7,9 +7,9 @@ same panel; where rows are at hand it also says which entry each of them shows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,33 @@ _MANY_LABELS = 20
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Panel:
+class Entries:
+    """What panels of votes and of grades share: entries that stand for counted items."""
+
+    truth: NDArray[Any]
+    counts: Floats
+    weight: Floats | None = None
+    rows: NDArray[np.integer] | None = None
+
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which entries have a true label: -1 and NaN are none."""
+        return np.asarray(self.truth >= 0)
+
+    @property
+    def n_labels(self) -> int:
+        """How many items have a true label."""
+        return round(float(self.counts[self.known].sum()))
+
+    def part(self, chosen: NDArray[Any]) -> Self:
+        """Return the chosen entries: a mask, or places that may repeat."""
+        held = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "rows"}
+        cut = {name: of[chosen] for name, of in held.items() if isinstance(of, np.ndarray)}
+        return replace(self, rows=None, **cut)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Panel(Entries):
     """Votes as counted entries: ``codes[i, j]`` is the label that voter j gave in entry i, -1 for
     none.
 
@@ -63,11 +89,8 @@ class Panel:
     n_classes: int
     codes: Ints
     truth: Ints
-    counts: Floats
     votes: Tally
     place: Ints
-    rows: NDArray[np.integer] | None = None
-    weight: Floats | None = None
 
     @classmethod
     def of(
@@ -145,16 +168,6 @@ class Panel:
     def keys(self) -> tuple[str, ...]:
         """The classes as JSON keys."""
         return tuple(str(label) for label in self.classes)
-
-    @property
-    def known(self) -> NDArray[np.bool_]:
-        """Which entries have a true label."""
-        return np.asarray(self.truth >= 0)
-
-    @property
-    def n_labels(self) -> int:
-        """How many items have a true label."""
-        return round(float(self.counts[self.known].sum()))
 
     @property
     def complete(self) -> bool:
@@ -251,12 +264,6 @@ class Panel:
             votes=alone,
             place=_places(self.codes[:, columns], alone, self.labels),
         )
-
-    def part(self, chosen: NDArray[np.bool_]) -> Panel:
-        """Return the chosen entries."""
-        held: dict[str, Any] = {"codes": self.codes, "truth": self.truth, "counts": self.counts}
-        held |= {"place": self.place} | ({} if self.weight is None else {"weight": self.weight})
-        return replace(self, rows=None, **{name: one[chosen] for name, one in held.items()})
 
     def require_binary(self, method: str) -> None:
         """Refuse more than two labels by name."""

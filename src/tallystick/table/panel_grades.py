@@ -14,7 +14,7 @@ from tallystick.errors import InputError
 from tallystick.table.cells import Label
 from tallystick.table.data import Data, RowPatterns
 from tallystick.table.grades import Scale, read_column, word_worth
-from tallystick.table.panel import Floats, Ints
+from tallystick.table.panel import Entries, Floats, Ints
 from tallystick.table.roles import first_repeat
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
@@ -22,7 +22,7 @@ from tallystick.table.words import as_word, is_no_answer, is_tie
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class GradePanel:
+class GradePanel(Entries):
     """Outputs with their grades on [0, 1], NaN where there is none.
 
     Parameters
@@ -68,7 +68,6 @@ class GradePanel:
     system: Ints
     grades: Floats
     truth: Floats
-    counts: Floats
     pass_fail: bool
     votes: bool
     item: Ints | None = None
@@ -78,7 +77,6 @@ class GradePanel:
     coding: RowPatterns | None = None
     coded: tuple[str, ...] = ()
     probability: Floats | None = None
-    weight: Floats | None = None
     slice: Ints | None = None
     slices: tuple[str, ...] = ()
     scale: tuple[float, float] | None = None
@@ -92,19 +90,9 @@ class GradePanel:
         return self.item is not None or self.own_items
 
     @property
-    def known(self) -> NDArray[np.bool_]:
-        """Which entries have a human grade."""
-        return ~np.isnan(self.truth)
-
-    @property
     def n(self) -> int:
         """How many outputs there are."""
         return round(float(self.counts.sum()))
-
-    @property
-    def n_labels(self) -> int:
-        """How many outputs have a human grade."""
-        return round(float(self.counts[self.known].sum()))
 
     @cached_property
     def sizes(self) -> Ints:
@@ -133,14 +121,6 @@ class GradePanel:
         total = self.by_system(np.where(seen, values, 0.0) * heavy)
         none = np.full(len(times), np.nan)
         return np.asarray(np.divide(total, times, out=none, where=times > 0))
-
-    def part(self, chosen: NDArray[Any]) -> GradePanel:
-        """Return the chosen entries: a mask, or places that may repeat."""
-        held = ("system", "grades", "truth", "counts", "item", "probability", "weight", "slice")
-        columns = {name: getattr(self, name) for name in held}
-        return replace(
-            self, **{name: one[chosen] for name, one in columns.items() if one is not None}
-        )
 
     @cached_property
     def mean_grade(self) -> Floats:

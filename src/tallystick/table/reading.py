@@ -25,7 +25,7 @@ from tallystick.table.cells import (
 )
 from tallystick.table.reading_facts import draw
 from tallystick.table.reading_rules import How
-from tallystick.table.roles import ALL_ROLES, GROUPS, Roles
+from tallystick.table.roles import ALL_ROLES, GROUPS, Roles, several
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 from tallystick.table.words import as_pass_fail, is_no_answer, number_of
@@ -226,11 +226,11 @@ class Reading(Roles):
 
     def _voters(self, most: int) -> Iterator[str]:
         said = self._said()
-        for role, (one, several) in _TITLES.items():
+        for role, (one, many) in _TITLES.items():
             columns = getattr(self, role)
             if not columns:
                 continue
-            word = one if len(columns) == 1 else several
+            word = one if len(columns) == 1 else many
             who = f" ({self.judge})" if self.judge else ""
             means = f": {said}" if said else ""
             yield f"{word} {_names(columns, most)}{who}{self._doubt(role)}{means}"
@@ -304,7 +304,7 @@ def reading_of(data: Data, *, found: Mapping[str, Any] | None = None, **more: An
         roles = replace(roles, item=data.beside.item)
     judge, vote = data.long or (None, None)
     given: dict[str, Any] = {"judge": judge, "vote": vote, **own, **more, **_facts(data, roles)}
-    used = {*roles.columns(), *(one for value in own.values() for one in _several(value))}
+    used = {*roles.columns(), *(one for value in own.values() for one in several(value))}
     return Reading(
         **roles.__dict__,
         **given,
@@ -450,15 +450,9 @@ def with_reading(
     if want in VOTERS and want not in said and voters is not None:
         said[want] = voters
     kept = {key: value for key, value in said.items() if key not in ALL_ROLES or key in reads}
-    named = {name for role in ALL_ROLES for name in _several(given.get(role))}
+    named = {name for role in ALL_ROLES for name in several(given.get(role))}
     for role in [role for role in kept if role in ALL_ROLES and role not in given]:
         # A column that the caller names has the role that the caller gives it.
-        left = tuple(name for name in _several(kept[role]) if name not in named)
+        left = tuple(name for name in several(kept[role]) if name not in named)
         kept[role] = left if role in GROUPS else next(iter(left), None)
     return kept | {key: value for key, value in given.items() if value not in (None, ())}
-
-
-def _several(value: Any) -> tuple[str, ...]:
-    """Return the names in an option: one, several, or several with commas."""
-    pieces = () if value is None else (value,) if isinstance(value, str) else tuple(value)
-    return tuple(part.strip() for piece in pieces for part in str(piece).split(","))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +13,14 @@ from tallystick.table.meaning import LabelRules
 from tallystick.table.reading_cells import UNREAD
 from tallystick.table.reading_facts import SURE, agreement, draw, draw_counts, one_word
 from tallystick.table.reading_names import VOTE_TIERS, plain
-from tallystick.table.reading_rules import Door, Look, find_structure, find_vote, flag
+from tallystick.table.reading_rules import (
+    Door,
+    Look,
+    ask_about_counts,
+    find_structure,
+    find_vote,
+    flag,
+)
 from tallystick.table.reading_voters import (
     ask_about_sparse,
     find_prediction,
@@ -47,7 +53,6 @@ def decide(
     # Tokens that are no label of a column: for no answer, and models' wrong ones.
     silent = (*rules.missing, *never, UNREAD)
     table = held if isinstance(held, Table) else None
-    left = [part.strip() for piece in layout.ignore for part in piece.split(",")]
     columns = held.columns if isinstance(held, Table) else held.names
     look = Look(
         table=table,
@@ -57,7 +62,7 @@ def decide(
         given=given,
         layout=layout,
         source=source,
-        aside=frozenset(n for n in columns if any(fnmatch.fnmatchcase(n, x) for x in left)),
+        aside=frozenset(layout.ignored(columns)),
     )
     return _of_rows(look) if isinstance(held, Table) else _of_counts(look, held)
 
@@ -67,6 +72,7 @@ def _of_rows(look: Look) -> Data:
     table = look.table
     assert table is not None
     voters, later, caught = _begin(look)
+    ask_about_counts(look)
     if voters:
         # Who votes is named: nothing else is looked for but what a row is.
         look.how[look.want] = "named"

@@ -321,7 +321,7 @@ def draw(
     [(rows,)] = table.query("select count(*) from rows")
     most = max(1, min(MOST_ROWS, MOST_CELLS // max(1, len(names))))
     if rows <= most:
-        looked = _fetched(table, list(cells.values()))
+        looked = fetched(table, list(cells.values()))
         filled = {name: looked.num_rows - looked[name].null_count for name in names}
         return Sample(rows, filled, looked, {})
 
@@ -362,7 +362,7 @@ def draw_counts(tally: Tally, missing: Sequence[str] = ()) -> Sample:
     return Sample(looked.num_rows, filled, looked, {})
 
 
-def _fetched(table: Table, cells: Sequence[str]) -> pa.Table:
+def fetched(table: Table, cells: Sequence[str]) -> pa.Table:
     """Return *cells*, which are SQL, of every row; large plans cost more than several small."""
     blocks = [cells[start : start + _AT_ONCE] for start in range(0, len(cells), _AT_ONCE)] or [()]
     parts = [table.arrow(f"select {', '.join(block)} from rows") for block in blocks]

@@ -20,6 +20,7 @@ from tallystick.table.meaning import LabelRules
 from tallystick.table.reading_cells import doubt_cells
 from tallystick.table.reading_facts import MOST_SYSTEMS, Facts, Sample
 from tallystick.table.reading_names import (
+    COUNT_NAMES,
     ROLE_NAMES,
     VOTE_NAMES,
     VOTE_TIERS,
@@ -38,6 +39,8 @@ MOST_NAMES = 8
 """Columns that a question names."""
 LEAST_ITEMS = 10
 """Different numbers from which a column may name items; fewer are grades."""
+_FEW = 5
+"""Rows up to which counts may all differ by accident."""
 _INDEX = re.compile(r"(unnamed(:.*)?|column_?\d+|index|)", re.IGNORECASE)
 
 
@@ -280,6 +283,27 @@ def find_structure(look: Look) -> None:
         if look.column("item") is None:
             _only_item(look)
     _ask_about_repeats(look)
+
+
+def ask_about_counts(look: Look) -> None:
+    """Ask about a column that is named like a count: it could say how many rows a row stands for.
+
+    Numbers up to 1 change nothing, or are votes; numbers that all differ are those of rows.
+    """
+    if look.given.count is not None or look.given.weight is not None:
+        return
+    for name in look.free:
+        facts = look.facts[name]
+        whole = facts.is_inside(0, np.inf) and not facts.decimals and facts.filled == facts.rows
+        of_rows = facts.is_unique and facts.rows > _FEW
+        if plain(name) in COUNT_NAMES and whole and (facts.high or 0) > 1 and not of_rows:
+            raise look.ask(
+                "count",
+                f"does {name} say how many identical rows a row stands for, or is it a sampling"
+                " weight? Add --ignore if it is neither.",
+                [flag("count", name), flag("weight", name)],
+                ("count", "weight"),
+            )
 
 
 def _beside(look: Look) -> tuple[str | None, ...]:

@@ -362,6 +362,20 @@ def first_repeat(table: Table, column: str, *beside: str) -> tuple[str, str, str
     return shown, str(table.place(places[0])), str(table.place(places[1]))
 
 
+def several(value: Any) -> tuple[Any, ...]:
+    """Split ``"-1,NA"`` into its tokens; anything that is not text stays as it is.
+
+    >>> several("-1, NA"), several([1, "a,b"]), several(None)
+    (('-1', 'NA'), (1, 'a', 'b'), ())
+    """
+    pieces = () if value is None else (value,) if isinstance(value, str) else value
+    return tuple(
+        part.strip() if isinstance(part, str) else part
+        for piece in pieces
+        for part in (piece.split(",") if isinstance(piece, str) else (piece,))
+    )
+
+
 # How a source is laid out: what the caller says of its shape rather than of its columns.
 
 
@@ -402,3 +416,8 @@ class Layout:
         for name in ("columns", "ignore", "run"):
             held = getattr(self, name)
             object.__setattr__(self, name, (held,) if isinstance(held, str) else tuple(held))
+
+    def ignored(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Return the columns that the caller leaves out."""
+        left = several(self.ignore)
+        return tuple(n for n in columns if any(fnmatch.fnmatchcase(n, one) for one in left))

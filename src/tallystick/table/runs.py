@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from shlex import quote
 from typing import Any
@@ -219,9 +218,8 @@ _NUMERIC = 0.5
 def _plain_run(
     table: Table, name: str, layout: Layout, given: Roles, missing: Sequence[str]
 ) -> tuple[Log, list[str]]:
-    ignored = ",".join(layout.ignore).split(",")
-    left = [name for name in table.columns if any(fnmatchcase(name, one) for one in ignored)]
-    table = replace(table, left_out={**table.left_out, **dict.fromkeys(left, "left out")})
+    left = dict.fromkeys(layout.ignored(table.columns), "left out")
+    table = replace(table, left_out={**table.left_out, **left})
     profiles = draw(table).facts
     by, items = _items(table, given)
     if not by:

@@ -7,15 +7,13 @@ and never the number of rows, so equal weights are the same as none.
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from shlex import quote
 from typing import Any
 
-from tallystick.errors import AskError, InputError
+from tallystick.errors import InputError
 from tallystick.table.cells import as_number, identifier, literal
-from tallystick.table.reading_names import COUNT_NAMES, ROLE_NAMES, plain
+from tallystick.table.reading_names import ROLE_NAMES, plain
 from tallystick.table.roles import Roles
 from tallystick.table.scanning import scan
 from tallystick.table.tables import Table
@@ -23,9 +21,6 @@ from tallystick.table.tally import Tally
 
 MOST_REPEATED = 50_000_000
 """Rows that counts are spread to at most, for questions that need rows."""
-
-_FEW = 5
-"""Rows up to which counts may all differ by accident."""
 
 _COPY = "copy of a row"
 _WANTED = {
@@ -93,33 +88,6 @@ def refuse_weight(roles: Roles, verb: str) -> None:
             f" --weight {roles.weight}. If a row stands for several identical ones, say --count"
             f" {roles.weight}"
         )
-
-
-def ask_about_counts(table: Table, roles: Roles, ignored: Sequence[str]) -> None:
-    """Ask about a column that is named like a count: it could say how many rows a row stands for.
-
-    Numbers up to 1 change nothing, or are votes; numbers that all differ are those of rows.
-    """
-    if roles.count is not None or roles.weight is not None:
-        return
-    held = {*roles.columns(), *table.left_out}
-    free = [name for name in table.columns if name not in held and plain(name) in COUNT_NAMES]
-    for name in free:
-        if any(fnmatch.fnmatchcase(name, pattern) for pattern in ignored):
-            continue
-        number = _number(table, name)
-        [(cells, whole, high, different)] = table.query(
-            f"select count(*), sum(cast({number} >= 0 and {number} = floor({number}) as int)),"
-            f" max({number}), count(distinct {number}) from rows"
-        )
-        if cells and cells == whole and high > 1 and not cells == different > _FEW:
-            raise AskError(
-                f"{table.source}: does {name} say how many identical rows a row stands for, or is"
-                " it a sampling weight? Add --ignore if it is neither.",
-                role="count",
-                candidates=("count", "weight"),
-                calls=(f"--count {quote(name)}", f"--weight {quote(name)}"),
-            )
 
 
 def written_out(table: Table, count: str, item: str | None) -> Table:
