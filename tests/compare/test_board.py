@@ -93,7 +93,7 @@ def test_answers_that_share_no_label_with_the_truth_are_refused():
     data = {"gold": ["positive", "negative"], "x": ["pos", "neg"], "y": ["neg", "neg"]}
     with pytest.raises(
         InputError,
-        match=r"'gold' says 'negative', 'positive', and the votes say 'neg', 'pos': no label",
+        match="'x' says 'neg', 'pos', and the truth 'gold' says 'negative', 'positive': no label",
     ):
         Board.of(data, truth="gold", models=["x", "y"])
 

@@ -104,7 +104,7 @@ def sequential_items(
     if stopped[-1] < goal:
         raise InputError(
             f"a lead of {difference / disagreement:.3g} on disagreements takes over {LONGEST:,}"
-            " signs: plan it with paired_items"
+            " signs: plan a test of a fixed number of items"
         )
 
     def stopped_by(n: int) -> float:

@@ -501,11 +501,15 @@ def _runs(file: File, form: LogFormat) -> list[Log]:
         raise FileError(
             f"{file.name} holds no score that is a number: its calls failed, or nothing was scored"
         )
+    return _told_apart(file, list(runs.values()), named)
 
+
+def _told_apart(file: File, runs: Sequence[_Run], named: Mapping[str, str]) -> list[Log]:
+    """Return the runs of one file as logs with different names."""
     found: list[Log] = []
-    for run in runs.values():
+    for run in runs:
         name = run.model or run.name or named["model"]
-        if run.model and run.name and sum(one.model == run.model for one in runs.values()) > 1:
+        if run.model and run.name and sum(one.model == run.model for one in runs) > 1:
             name = f"{name}: {_short(run.name)}"
         if name in (log.model for log in found):
             name = f"{name} ({len(found) + 1})"

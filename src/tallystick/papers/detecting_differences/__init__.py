@@ -33,7 +33,7 @@ sizes; `coin` has the coin problem and the distances between distributions.
 | not in the chapter: Bernstein | `Bernstein` | no_bound_is_below |
 
 "The hardest case, so that we really don't give up anything" (3.1) ignores that models answer the
-same items: `stats.power.paired_items` needs 4 to 20 times fewer. All errata:
+same items: `stats.power.leaderboard_items` needs 4 to 20 times fewer. All errata:
 ``docs/papers/detecting_differences.md#errata``.
 """
 
