@@ -110,7 +110,7 @@ def test_systems_that_ran_on_different_items_are_not_asked_for_grades(tmp_path):
         lambda system, item: item < 40,
         ran=lambda system, item: "abcd".index(system) == item % 4,
     )
-    said, needed = answer(table, "--item", "question")
+    said, needed = answer(table)
     assert said == "Next: get more outputs of every system on the same questions."
     assert needed == {"count": None, "of": "outputs of every system on the same questions"}
 

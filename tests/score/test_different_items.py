@@ -43,3 +43,6 @@ def test_a_number_of_each_row_is_no_item_whatever_it_is_called(name):
     assert any("items are not known" in text for text in result.assumptions)
     # Who names it says that the systems were run on different items.
     assert "systems on different items" in evaluate(table, item=name, **roles).verdict
+    # Nor is anything asked of a name that says what the systems were asked.
+    table["question_id"] = table.pop(name)
+    assert "systems on different questions" in evaluate(table, **roles).verdict

@@ -15,6 +15,7 @@ from tallystick.table.cells import Label
 from tallystick.table.data import Data, RowPatterns
 from tallystick.table.grades import Scale, read_column, word_worth
 from tallystick.table.panel import Entries, Floats, Ints
+from tallystick.table.reading_names import plain
 from tallystick.table.roles import first_repeat
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
@@ -297,6 +298,10 @@ def _graded(
     )
 
 
+_ROW_NAMES = ("id", "uid")
+"""Names of an item that are as often those of a row."""
+
+
 def _by_row(data: Data, patterns: GradePanel) -> GradePanel:
     """Return one entry per row, with what belongs to single outputs."""
     place, roles = patterns.place, data.roles
@@ -314,10 +319,11 @@ def _by_row(data: Data, patterns: GradePanel) -> GradePanel:
     item = data.words(roles.item).codes[:, 0] if data.rules.coerce else None
     if item is None:
         item = data.groups(roles.item, data.rules.missing)
-    # Numbers of rows join nothing, whatever their column is called; a named item is taken at its
-    # word.
-    told = "item" not in data.how or data.session is not None or len(found.systems) < 2
-    if not told and len(np.unique(item)) == len(item):
+    # A number of each row joins nothing. Where the column's name says what was asked (question,
+    # prompt_id), or the caller names it, the systems were asked different things.
+    unsure = data.how.get("item") == "only candidate" or plain(roles.item) in _ROW_NAMES
+    unsure &= "item" in data.how and data.session is None and len(found.systems) > 1
+    if unsure and len(np.unique(item)) == len(item):
         return found
     return replace(found, item=item.astype(np.int64), unit=_unit(roles.item), no_items="")
 
