@@ -15,7 +15,7 @@ from tallystick.table.cells import Label
 from tallystick.table.data import Data, RowPatterns
 from tallystick.table.grades import Scale, read_column, word_worth
 from tallystick.table.panel import Entries, Floats, Ints
-from tallystick.table.reading_names import plain
+from tallystick.table.reading_names import ROW_NAMES, plain
 from tallystick.table.roles import first_repeat
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
@@ -298,10 +298,6 @@ def _graded(
     )
 
 
-_ROW_NAMES = ("id", "uid")
-"""Names of an item that are as often those of a row."""
-
-
 def _by_row(data: Data, patterns: GradePanel) -> GradePanel:
     """Return one entry per row, with what belongs to single outputs."""
     place, roles = patterns.place, data.roles
@@ -321,7 +317,7 @@ def _by_row(data: Data, patterns: GradePanel) -> GradePanel:
         item = data.groups(roles.item, data.rules.missing)
     # A number of each row joins nothing. Where the column's name says what was asked (question,
     # prompt_id), or the caller names it, the systems were asked different things.
-    unsure = data.how.get("item") == "only candidate" or plain(roles.item) in _ROW_NAMES
+    unsure = data.how.get("item") == "only candidate" or plain(roles.item) in ROW_NAMES
     unsure &= "item" in data.how and data.session is None and len(found.systems) > 1
     if unsure and len(np.unique(item)) == len(item):
         return found

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING
 
+from tallystick.errors import AskError
 from tallystick.table.cells import Label
 from tallystick.table.meaning import LabelRules
 from tallystick.table.reading_facts import Facts, one_word
@@ -61,8 +62,18 @@ def doubt_cells(
     if true and verb != "compare":
         strange = _strange(_doubtful(votes, labels, verb), labels)
         doubts.append((strange, owner, f"is never said by {true[0].name}"))
-    if true and votes and verb != "bound":
-        doubts.append((_only_true(votes, labels), holder, "is said by no voter"))
+    answers = votes
+    if verb == "bound":
+        # What is bounded answers too, and a label that it never gives may be a rule's or a
+        # person's word for nothing.
+        *own, predicted = true or [None]
+        answers, labels = votes + _pooled([predicted] if predicted else [])[0], _pooled(own)[0]
+        shared = Counter({one: n for one, n in votes.items() if one in labels})
+        if predicted and shared:
+            doubts.append((_strange(shared, _pooled([predicted])[0]), owner, "is never predicted"))
+    if true and answers:
+        doubts.append((_only_true(answers, labels), holder, "is said by no voter"))
+        doubts.append((_code_of_most(labels), holder, "stands in most rows"))
 
     # What `ask` writes for an answer that it could not read means what it says.
     settled = {None, *map(one_word, (*rules.labels, *rules.never_true, UNREAD))}
@@ -80,6 +91,43 @@ def doubt_cells(
         wrong = ", or an answer" + (" that is never right" if len(calls) > 1 else "")
         text = f"{shown} in {column} {why}. Does it mean no answer{wrong}?"
         raise look.ask("missing", text, calls, written)
+
+
+def ask_about_placeholder(
+    data_source: str,
+    column: str,
+    truth: Iterable[Label],
+    answers: Iterable[Label],
+    rules: LabelRules,
+) -> None:
+    """Ask about a word in the truth that no answer gives, against the odds: rows that nobody has
+    looked at yet say ``pending``, and each would count as a wrong answer.
+
+    For tables whose columns are found by a verb of its own; others are asked by `doubt_cells`.
+    """
+    said = [[one_word(one) for one in column if one is not None] for column in (answers, truth)]
+    heard, labels = map(Counter, said)
+    found = _only_true(heard, labels) or _code_of_most(labels)
+    if found is None or found in {*map(one_word, (*rules.labels, *rules.never_true))}:
+        return
+    shown = quote(",".join((*rules.missing, str(found))))
+    raise AskError(
+        f"{data_source}: {found} in {column} is no answer of anybody. Does it mean that nobody"
+        " has labelled the row?",
+        role="missing",
+        candidates=(str(found),),
+        calls=(f"--missing={shown}",),
+    )
+
+
+def _code_of_most(labels: Counter[Label]) -> Label:
+    """Return the negative number beside numbers from 0 that most of the truth says, which stands
+    for "not labelled" in exports, whatever voters mean by it.
+    """
+    numbers = sorted(_numbers(labels))
+    if len(numbers) < 3 or not numbers[0] < 0 <= numbers[1]:
+        return None
+    return numbers[0] if 2 * labels[numbers[0]] > labels.total() else None
 
 
 def _doubtful(votes: Counter[Label], labels: Counter[Label], verb: str) -> Counter[Label]:

@@ -83,7 +83,7 @@ def _of_rows(look: Look) -> Data:
     for name in caught:
         if name in look.free:
             look.leave([name], look.facts[name].veto or "")
-    if later and not voters:
+    if later:
         raise InputError(missing_column(later[0], table.columns, look.source))
     voters = _find_voters(look, voters)
     notes: tuple[str, ...] = ()

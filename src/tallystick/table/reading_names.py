@@ -12,6 +12,9 @@ from collections.abc import Mapping, Sequence
 
 from tallystick.table.words import PASS_FAIL
 
+ROW_NAMES = ("id", "uid")
+"""Names of items that are as often those of rows."""
+
 ROLE_NAMES: Mapping[str, tuple[str, ...]] = {
     "item": (
         *("item", "id", "item_id", "question", "question_id", "prompt_id", "example_id"),

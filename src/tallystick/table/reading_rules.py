@@ -22,6 +22,7 @@ from tallystick.table.reading_facts import MOST_SYSTEMS, Facts, Sample
 from tallystick.table.reading_names import (
     COUNT_NAMES,
     ROLE_NAMES,
+    ROW_NAMES,
     VOTE_NAMES,
     VOTE_TIERS,
     is_truth_name,
@@ -377,6 +378,13 @@ def _item_by_name(look: Look) -> None:
     if look.column("item") is not None or not (found := look.called("item")):
         return
     beside = _beside(look)
+    # An id of each row of a complete grid numbers the rows: its two columns say what they are.
+    ids = [n for n in found if plain(n) in ROW_NAMES and look.facts[n].is_unique]
+    if ids and look.is_of_systems and _has_grid(look):
+        look.leave(ids, "numbers the rows")
+        found = [n for n in found if n not in ids]
+        if not found:
+            return
     # Beside systems or judges an item has several rows; what differs in each names the row.
     several = [n for n in found if any(beside) and not look.facts[n].is_unique]
     likely = [n for n in several or found if look.is_unique(n, *beside)] or several or found
@@ -492,6 +500,12 @@ def _is_grid(look: Look, item: str, who: str) -> bool:
 
 
 def _has_grid(look: Look) -> bool:
+    """Say whether two columns make a complete grid: the known one of systems and one of items, or
+    any two.
+    """
+    system = look.column("system")
+    if system is not None:
+        return any(_is_grid(look, item, system) for item in _items_beside(look, system))
     return any(_is_grid(look, item, who) for item, who in _pairs(look))
 
 

@@ -20,6 +20,7 @@ from tallystick.errors import InputError
 from tallystick.papers.dynamic_benchmarks.designs import Array
 from tallystick.results import Interval, Unknown, names_of
 from tallystick.table import Data
+from tallystick.table.reading_cells import ask_about_placeholder
 from tallystick.table.words import as_word, read_times
 from tallystick.verbs.dynamic.columns import (
     FIRST_WORDS,
@@ -131,6 +132,9 @@ def log_of(data: Data, columns: Columns) -> tuple[RoundLog, tuple[str, ...]]:
     kept, notes = _rows(data, columns)
     order = rounds_of(data, columns.round, kept, ONE_ROUND)
     told = (_wide if columns.shape == "wide" else _long)(data, columns, kept, order.codes)
+    if columns.truth is not None and told.truth is not None and told.said is not None:
+        said = [one for one in told.said.tolist() if one]
+        ask_about_placeholder(data.source, columns.truth, told.truth.tolist(), said, data.rules)
     kind: LogKind = "panel"
     if columns.shape == "long":
         notes += _copies(told, order)

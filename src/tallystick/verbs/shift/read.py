@@ -21,6 +21,7 @@ from tallystick.clients import (
 from tallystick.errors import FormatError, InputError
 from tallystick.results.numbers import count
 from tallystick.table import Data, Label, slice_labels, whole
+from tallystick.table.reading_cells import ask_about_placeholder
 from tallystick.table.words import is_failed_call
 from tallystick.verbs.shift.asking import why_unread
 from tallystick.verbs.shift.design import BoolArray, FloatArray, IntArray, Items
@@ -90,6 +91,9 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         raise InputError(f"{data.source}: column {roles.truth!r} holds no true label")
     named = [str(whole(label)).strip() for label in data.rules.labels]
     true = [] if roles.truth is None else words[roles.truth]
+    if roles.truth is not None:
+        answers = [one for name in said for one in words[name]]
+        ask_about_placeholder(data.source, roles.truth, true, answers, data.rules)
     replayed = _replayed(data, question)
     if replayed is not None and replayed not in words:
         words[replayed] = list(data.label_lists(replayed)[replayed])
