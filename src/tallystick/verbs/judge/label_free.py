@@ -23,7 +23,7 @@ from tallystick.stats.latent_headline import (
     support,
     vote_table,
 )
-from tallystick.stats.latent_model import as_votes, fit_plain
+from tallystick.stats.latent_model import as_votes, fit_plain, require_three
 from tallystick.table.panel import Floats, Panel
 from tallystick.verbs.judge.result import (
     CalibrationCheck,
@@ -209,12 +209,7 @@ def fit_vote_model(blind: Panel, sample: Panel, *, rng: Rng) -> VoteModel:
     >>> fit_vote_model(panel, panel, rng=0).headline.accuracy.round(2)
     array([0.88, 0.71, 0.71])
     """
-    varied = int(((sample.vote_counts > 0).sum(axis=1) > 1).sum())
-    if varied < 3:
-        raise NotIdentifiable(
-            f"only {varied} judges gave two different votes and three are needed: add a"
-            " judge, or label some items"
-        )
+    require_three((sample.vote_counts > 0).sum(axis=1))
     sizes = {"n_labels": blind.n_classes, "n_votes": len(blind.labels)}
     fit = fit_unreadable(sample.codes, sample.counts, **sizes)
 

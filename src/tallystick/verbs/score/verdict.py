@@ -28,6 +28,7 @@ from tallystick.results import (
 )
 from tallystick.table.doubts import Doubt, with_doubt
 from tallystick.table.panel_grades import ALONE, GradePanel, Swaps
+from tallystick.table.session import DRAWN
 from tallystick.verbs.score.pairs import NextGrades
 from tallystick.verbs.score.question import ScoreQuestion
 from tallystick.verbs.score.result import (
@@ -151,8 +152,10 @@ def assumptions(
     if not outputs.n_labels:
         return ()
     found = []
-    if session or outputs.probability is not None:
-        found.append("outputs were graded with the probabilities recorded")
+    if session:
+        found.append(DRAWN)
+    elif outputs.probability is not None and question.label_draw != "unknown":
+        found.append("outputs were graded with the probabilities given")
     elif question.label_draw != "all":
         found.append(ASSUMED_DRAW)
     found.append("people grade rightly: their grades are the truth here")
