@@ -82,9 +82,8 @@ def label_free_result(blind: Panel, model: VoteModel) -> JudgeResult:
 def _scores(blind: Panel, found: Headline) -> tuple[JudgeScore, ...]:
     """Return one row per judge with its range; a judge without a number has none."""
     rates = np.diagonal(found.per_label[:, :, : blind.n_classes], axis1=1, axis2=2)
-    nothing = "{} shares too few items with other judges"
     scores = []
-    for j, one in enumerate(scores_without_labels(blind, found.accuracy, rates, nothing)):
+    for j, one in enumerate(scores_without_labels(blind, found.accuracy, rates)):
         ends: tuple[float, float] | Unknown = float(found.low[j]), float(found.high[j])
         if isinstance(one.accuracy, Unknown):
             ends = one.accuracy
@@ -92,13 +91,11 @@ def _scores(blind: Panel, found: Headline) -> tuple[JudgeScore, ...]:
     return tuple(scores)
 
 
-def scores_without_labels(
-    panel: Panel, overall: Floats, rates: Floats, nothing: str
-) -> tuple[JudgeScore, ...]:
-    """Return one row per judge, NaN as unknown for the reason *nothing* ({} is the judge)."""
+def scores_without_labels(panel: Panel, overall: Floats, rates: Floats) -> tuple[JudgeScore, ...]:
+    """Return one row per judge, NaN as unknown."""
 
     def number(value: float, name: str) -> Number:
-        return float(value) if np.isfinite(value) else Unknown(nothing.format(name))
+        return float(value) if np.isfinite(value) else Unknown(f"too few votes to grade {name} by")
 
     return tuple(
         JudgeScore(

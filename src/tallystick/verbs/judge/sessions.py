@@ -27,6 +27,8 @@ from tallystick.verbs.judge.question import JudgeQuestion
 from tallystick.verbs.judge.result import JudgeResult, JudgeScore, LabelScore, Share
 from tallystick.verbs.judge.verdict import opening_with_labels
 
+_UNLIKE = Unknown("this needs labels that were all drawn with the same chance")
+
 
 def from_session(session: Session, data: Data, question: JudgeQuestion) -> JudgeResult:
     """Return the accuracy of each judge on these items, from the draws of a session.
@@ -71,7 +73,7 @@ def from_session(session: Session, data: Data, question: JudgeQuestion) -> Judge
         judges=tuple(scores),
         prevalence=_prevalence(task, read, apart, question.alpha),
         n_labels=read.n + apart.n,
-        labels_worth=Unknown("not worked out for labels of a session"),
+        labels_worth=_UNLIKE,
         leader=None if best is None else best.name,
         rivals=() if best is None else best.rivals,
     )
@@ -84,8 +86,7 @@ def _score(
     voted: float,
     task: LabelTask,
 ) -> JudgeScore:
-    none = Unknown("rates by label need labels that were all drawn with the same chance")
-    parts = {str(label): LabelScore(estimate=none, interval=none) for label in task.classes}
+    parts = {str(label): LabelScore(estimate=_UNLIKE, interval=_UNLIKE) for label in task.classes}
     return JudgeScore(name=name, accuracy=estimate, interval=interval, per_label=parts, votes=voted)
 
 
