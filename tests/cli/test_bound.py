@@ -109,7 +109,7 @@ def test_minus_one_is_a_class_where_the_predictions_show_it(tallystick, edited):
     # A truth that says 0 and 1 makes it a question.
     done = tallystick("bound", edited(recoded), *asked)
     assert done.returncode == 2
-    assert "say -1 beside 0, 1, and the truth 'truth' never says it" in done.stderr
+    assert "say -1 beside 0, 1, not in the truth 'truth'" in done.stderr
 
 
 def test_the_classes_of_a_slice_are_those_of_the_whole_table(tallystick, edited):

@@ -48,7 +48,7 @@ def test_a_literal_name_wins_over_commas_and_globs() -> None:
         (Roles(judges=("lr_c",)), r"no column 'lr_c': did you mean 'lr_"),
         (Roles(judges=("gpt*",)), "no column of the table matches 'gpt\\*'"),
         (Roles(judges=("lr_a,",)), "has no column ''"),
-        (Roles(judges=("gold",), truth="gold"), "'gold' is given as truth and in a group"),
+        (Roles(judges=("gold",), truth="gold"), "'gold' is given as truth and as one of several"),
         (Roles(item="item", truth="item"), "column 'item' is given as item and as truth"),
         (Roles(cluster="nope"), "has no column 'nope'"),
     ],
@@ -61,7 +61,7 @@ def test_what_cannot_be_meant_is_refused(roles: Roles, words: str) -> None:
 def test_a_role_of_one_column_takes_one_name_and_a_column_with_two_roles_is_held_by_the_first() -> (
     None
 ):
-    with pytest.raises(InputError, match=r"truth names one column by its text, got \['a', 'b'\]"):
+    with pytest.raises(InputError, match=r"a column is named by its text, got \['a', 'b'\]"):
         Roles.of({"truth": ["a", "b"]})
     held = Roles(truth="gold", judges=("gpt", "gold"), item="id", by="gpt")
     assert held.columns() == ("id", "gold", "gpt")

@@ -108,7 +108,7 @@ def test_a_token_for_no_answer_turns_no_count_into_a_weight() -> None:
 def test_marks_are_no_answers_in_counts_either() -> None:
     marks = {f"{name}_correct": [0, 1, 1, 1] * 10 for name in "ab"}
     tally = Tally.of({**marks, "gold": [0, 1] * 20})
-    with pytest.raises(InputError, match="b_correct is a copy of another column"):
+    with pytest.raises(InputError, match="b_correct repeats other columns"):
         conclude(COMPARE, read(tally, COMPARE.door, truth="gold"), COMPARE.question())
 
 

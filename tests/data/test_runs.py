@@ -123,7 +123,7 @@ def test_a_cluster_that_two_runs_contradict_is_refused(runs):
 
 @pytest.mark.parametrize(
     ("run", "words"),
-    [(("old",), "NAME=FILE"), (("a=x.csv", "a=y.csv"), "two runs are called 'a'")],
+    [(("old",), "NAME=FILE"), (("a=x.csv", "a=y.csv"), "its own name, got 'a=y.csv'")],
 )
 def test_runs_that_are_not_named_well_are_refused(run, words):
     with pytest.raises(InputError, match=words):

@@ -57,4 +57,3 @@ def test_blank_lines_at_the_end_of_a_file_are_no_rows(tmp_path: Path) -> None:
     path.write_text("id,old,new\n" + "\n".join([*lines, *[",,"] * 30]) + "\n", encoding="utf-8")
     result = compare(path)
     assert result.verdict == compare(table()).verdict
-    assert "blank lines at the end: 30, left out" in result.notes

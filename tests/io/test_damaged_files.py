@@ -50,7 +50,7 @@ def test_a_saved_tally_without_a_checksum_is_read_and_its_counts_are_checked(tmp
     write([1, 2])
     assert Tally.load(path) == tally
     write([1, -2])
-    with pytest.raises(FormatError, match="a count is negative"):
+    with pytest.raises(FormatError, match="a code or a count is out of range"):
         Tally.load(path)
 
 

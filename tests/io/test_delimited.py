@@ -58,18 +58,18 @@ def test_cells_are_kept_exactly_as_written(tmp_path, content, rows):
         (b"a,b", "has no rows: nothing to count"),
         (
             b"a,b\n1,2\n3\n",
-            r"line 3 has 1 field, the header has 2: there is nothing for column 'b'",
+            r"line 3 has 1 field, the header has 2: there is no 'b'",
         ),
         (
             b"a,b\n1,2\n3,4,5\n",
-            r"line 3 has 3 fields, the header has 2: '5' is one too many; quote a cell .* comma",
+            r"line 3 has 3 fields, the header has 2: there is '5' beyond them.* quote a cell .* comma",
         ),
         (b'a,b\n"1\n2",2\n3,4,5\n', r"line 4 has 3 fields"),
         (b"a,b\n1,2\n  \n", "line 3 has 1 field"),
-        (b'a,b\n1,2\n"3,4\n5,6\n', r'line 3: a quote \("\) is opened and not closed'),
-        (b'a,b\n1,"2\n', r'line 2: a quote \("\) is opened and not closed'),
-        (b'a,b\n"x"y,2\n', r"line 2: text follows a closing quote"),
-        (b'"a,b\n1,2\n', r'line 1: a quote \("\) is opened and not closed'),
+        (b'a,b\n1,2\n"3,4\n5,6\n', r'line 3: a quote \("\) is not closed'),
+        (b'a,b\n1,"2\n', r'line 2: a quote \("\) is not closed'),
+        (b'a,b\n"x"y,2\n', r"line 2: a quote .* or text follows it"),
+        (b'"a,b\n1,2\n', r'line 1: a quote \("\) is not closed'),
         (b"\na,b\n1,2\n", "line 1 is blank: the first line must name the columns"),
     ],
 )
@@ -111,8 +111,7 @@ def test_two_possible_separators_are_not_guessed_between(tmp_path):
     with pytest.raises(FileError, match=r"comma \(','\) and semicolon \(';'\): call it \.csv"):
         _scan(tmp_path / "a.txt", content)
     assert _scan(tmp_path / "a.csv", content).columns == ("a", "b;c")
-    [note] = _scan(tmp_path / "a.csv", b"a;b\n1;2\n").notes
-    assert note.endswith("columns are separated by a semicolon")
+    assert _scan(tmp_path / "a.csv", b"a;b\n1;2\n").columns == ("a", "b")
 
 
 def test_columns_may_be_named_anything(tmp_path):

@@ -68,12 +68,18 @@ FLIPPED[-6] ^= 0xFF  # the checksum
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ("a,b\n1,2\né\x81,3\n".encode("latin-1"), "line 3: byte 0xe9 at offset 8 is not UTF-8;"),
+        (
+            "a,b\n1,2\né\x81,3\n".encode("latin-1"),
+            "line 3: byte 0xe9 at offset 8 is not UTF-8 text;",
+        ),
         # Letters beyond ASCII that stand together are not those of Windows-1252.
-        ("вопрос,да\nответ,нет\n".encode("cp1251"), "is not UTF-8; save the file as UTF-8"),
-        ("質問,はい\n答え,いいえ\n".encode("shift-jis"), "is not UTF-8; save the file as UTF-8"),
-        (b"a,b\n1,\0\n", "line 2: a NUL byte at offset 6"),
-        (gzip.compress(LINES)[:200_000], r"damaged \.gz file near line [\d,]{6,}"),
+        ("вопрос,да\nответ,нет\n".encode("cp1251"), "is not UTF-8 text; save the file as UTF-8"),
+        (
+            "質問,はい\n答え,いいえ\n".encode("shift-jis"),
+            "is not UTF-8 text; save the file as UTF-8",
+        ),
+        (b"a,b\n1,\0\n", "line 2: byte 0x00 at offset 6"),
+        (gzip.compress(LINES)[:200_000], r"line [\d,]{6,} is a truncated or damaged \.gz file"),
         (bytes(FLIPPED), r"truncated or damaged \.gz"),
     ],
 )

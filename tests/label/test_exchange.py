@@ -212,7 +212,7 @@ def test_records_that_cannot_be_used_are_refused(start, tmp_path, record, said):
         with pytest.raises(InputError, match=said):
             _added(path, work, reader="1")
         path.write_text("{")
-        with pytest.raises(FileError, match="not complete JSON"):
+        with pytest.raises(FileError, match="damaged JSON file"):
             _added(path, work, reader="1")
 
 

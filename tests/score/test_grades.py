@@ -42,7 +42,7 @@ def test_words_and_numbers_are_shares_of_their_scale(cells, scale, human, expect
         ([1, 7], (1, 5), True, r"row 217.*column human: 7 is outside the scale 1 to 5"),
         ([0, 1], (0, 10), True, "write pass and fail"),
         ([0, 1], (1, 5), False, "outside the scale"),
-        (["C"], None, False, r"'C' is not a grade that is known here\. .*Write pass and fail"),
+        (["C"], None, False, r"'C' is not a grade that is known here\. .*write pass and fail"),
     ],
 )
 def test_what_is_no_grade_is_refused_with_the_way_out(cells, scale, human, words):

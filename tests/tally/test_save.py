@@ -73,9 +73,9 @@ def test_a_file_of_another_kind_is_refused_by_name(tmp_path: Path) -> None:
     Moments.of({"a": [1, 0]}).save(moments)
     with pytest.raises(FormatError, match="holds a saved moments, not a tally"):
         Tally.load(moments)
-    with pytest.raises(FileError, match="there is no file"):
+    with pytest.raises(FileError, match="does not exist"):
         Tally.load(tmp_path / "absent.tally")
-    with pytest.raises(FileError, match="there is no file"):
+    with pytest.raises(FileError, match="is not a saved tally"):
         Tally.load(tmp_path)
 
 

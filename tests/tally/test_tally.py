@@ -118,7 +118,7 @@ def test_edges_must_rise(edges: list[float]) -> None:
         (lambda: Tally.of({"a": [1]}, weight="xyz"), "no column 'xyz'; there are 'a'"),
         (
             lambda: Tally.of({"a": [1], "s": [0]}, columns=["a"], cut={"s": [0, 1]}),
-            "cut names column 's', which columns= leaves out",
+            "columns= leaves out 's', which cut names",
         ),
         (lambda: Tally.of({"a": [1, 2], "b": [1]}), "equal lengths"),
         (lambda: Tally.of({"a": np.zeros((2, 2))}), "one-dimensional"),

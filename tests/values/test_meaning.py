@@ -158,7 +158,7 @@ def test_the_user_decides_which_votes_can_be_true() -> None:
     assert read(table, never_true=("odd",)).never_true == ("odd", "tie")
     listed = read(table, labels=("a", "b", "tie"))
     assert listed.never_true == ("odd",)
-    assert "says odd, which labels= (--labels) does not list" in listed.notes[0]
+    assert "says odd: read as a vote that can never be true" in listed.notes[0]
 
 
 def test_a_vote_that_is_never_true_is_named_in_its_coerced_spelling() -> None:
@@ -171,8 +171,8 @@ def test_a_vote_that_is_never_true_is_named_in_its_coerced_spelling() -> None:
 @pytest.mark.parametrize(
     ("rules", "words"),
     [
-        ({"labels": ("a",)}, r"'gold' holds 'b', which is not among the labels 'a'.*--labels a,b"),
-        ({"never_true": ("b",)}, "never_true .* names 'b', but the truth 'gold' holds it"),
+        ({"labels": ("a",)}, r"'gold' holds 'b', which --labels lacks.*--labels a,b"),
+        ({"never_true": ("b",)}, "'gold' holds 'b', which --never-true names"),
     ],
 )
 def test_a_truth_that_the_user_excludes_is_refused(rules: dict[str, Any], words: str) -> None:
@@ -210,7 +210,7 @@ def test_minus_one_of_a_labelling_function_is_no_answer_and_said() -> None:
     asked = {"truth": None, "votes": list(table), "weak": ["lf_a", "lf_b"]}
     meaning = agree(table, **asked, rules=LabelRules())
     assert meaning.missing == ("-1",)
-    assert "read as no answer, as labelling functions write it" in meaning.notes[0]
+    assert "-1: read as no answer" in meaning.notes[0]
     assert agree(table, **asked, rules=LabelRules(labels=(0, 1, -1))).missing == ()
     with pytest.raises(InputError, match="--missing=-1"):  # a prediction says it too
         agree({**table, "h": [0, 1, -1]}, **asked, rules=LabelRules())

@@ -429,15 +429,10 @@ def _way_out(value: Label, counted: bool) -> str:
 def _check_size(value: Label, column: str, coerce: bool, locate_row: LocateRow | None) -> None:
     meaning = _meaning(value) if coerce or not isinstance(value, str) else None
     if isinstance(meaning, Decimal) and not abs(meaning) <= LARGEST:
-        if meaning.is_infinite():
-            raise InputError(
-                f"the label {_described(value, column, locate_row)} is infinite: mark it as missing"
-                f" with missing=[{str(value)!r}] (--missing={value}), or give the column as a score"
-                " with bounds"
-            )
         raise InputError(
-            f"the label {_described(value, column, locate_row)} is beyond 2^53, where whole numbers"
-            " cannot be told apart: write such labels as text"
+            f"the label {_described(value, column, locate_row)} is infinite, or beyond 2^53, where"
+            " whole numbers cannot be told apart: write such labels as text, or mark it as missing"
+            f" with missing=[{str(value)!r}] (--missing={value})"
         )
 
 

@@ -25,6 +25,7 @@ from tallystick.table.sources import (
     File,
     Spool,
     check_names,
+    damaged,
     most_unpacked,
     scratch,
     too_large,
@@ -70,7 +71,7 @@ def parquet_part(file: File) -> Part:
         metadata = pq.read_metadata(file.path)
         names = metadata.schema.to_arrow_schema().names
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise _damaged(file, "Parquet file", error) from error
+        raise damaged(file.name, "Parquet file", error) from error
     return _part(file, metadata.num_rows, names)
 
 
@@ -124,7 +125,7 @@ def arrow_part(file: File, spool: Spool | None) -> Part:
                     spool.add_batch(batch)
     # A damaged length asks for more memory than there is.
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        raise _damaged(file, "Arrow file", error) from error
+        raise damaged(file.name, "Arrow file", error) from error
     return _part(file, rows, names)
 
 
@@ -190,13 +191,6 @@ def _part(file: File, rows: int, names: Sequence[str]) -> Part:
     return Part(file.name, rows)
 
 
-def _damaged(file: File, kind: str, error: BaseException) -> FileError:
-    told = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return FileError(
-        f"{file.name} is a truncated or damaged {kind} ({told}): copy it or write it again"
-    )
-
-
 # Excel workbooks (.xlsx): the one sheet with data, written as CSV and read like any other.
 
 
@@ -219,7 +213,7 @@ def as_csv(file: File) -> File:
         raise
     # What damage raises depends on the part that is hit: the archive, its XML, or its contents.
     except Exception as error:
-        raise _damaged(file, "Excel workbook", error) from error
+        raise damaged(file.name, "Excel workbook", error) from error
 
 
 def _sheet_as_csv(file: File) -> File:

@@ -243,10 +243,7 @@ class Data:
         cut: Mapping[str, Sequence[float]] | None,
     ) -> Tally:
         if cut and any(name not in held.cut for name in cut):
-            raise InputError(
-                f"{self.source} holds counts, and {next(iter(cut))!r} was not cut into bins when it"
-                " was counted: give the table itself"
-            )
+            raise needs_rows(self.source, repr(next(iter(cut))))
         own = held.marginal(columns)
         if not (missing or self.rules.coerce):
             return own
@@ -429,21 +426,20 @@ def _occurring(tally: Tally) -> Tally:
     return Tally.from_patterns(columns, tally.counts.tolist(), apart=tally.names)
 
 
+def needs_rows(source: str, what: str) -> InputError:
+    """Return the error for counts where rows are needed."""
+    return InputError(
+        f"{source} holds counts, and this question needs {what} row by row: give the table itself"
+    )
+
+
 def _spread(tally: Tally, source: str) -> pa.Table:
     """Return one row per counted item."""
     import pyarrow as pa
 
     counts = np.asarray(tally.counts)
-    if (counts != np.floor(counts)).any():
-        raise InputError(
-            f"{source} holds weights that are not whole numbers, and this question needs rows: give"
-            " the table itself"
-        )
-    if counts.sum() > MOST_REPEATED:
-        raise InputError(
-            f"{source} counts {int(counts.sum()):,} items, and this question needs them one by"
-            " one: give the table itself"
-        )
+    if (counts != np.floor(counts)).any() or counts.sum() > MOST_REPEATED:
+        raise needs_rows(source, f"{counts.sum():,.6g} items")
     again = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
     columns = {name: pa.array(tally.column(name)).take(pa.array(again)) for name in tally.names}
     return pa.table(columns)

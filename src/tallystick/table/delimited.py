@@ -42,8 +42,6 @@ def read_delimited(text: CheckedText, spool: Spool) -> tuple[Part, tuple[str, ..
     else:
         one_line_a_row = _parse_strictly(text, spool, names, separator)
     rows = spool.rows - before
-    if separator != ",":
-        notes = (f"{text.name}: columns are separated by a {_SEPARATORS[separator]}", *notes)
     return Part(text.name, rows, 2 if one_line_a_row else None), (*text.notes, *notes)
 
 
@@ -209,24 +207,16 @@ def _parse_strictly(text: CheckedText, spool: Spool, names: Sequence[str], separ
 
 def _ragged(name: str, line: int, row: Sequence[str], names: Sequence[str], separator: str) -> str:
     found, wanted = len(row), len(names)
-    where = f"{name}, line {line} has {found} field{'s' * (found != 1)}, the header has {wanted}"
-    if found < wanted:
-        return (
-            f"{where}: there is nothing for column {names[found]!r}; complete the line (starts"
-            f" {row[0]!r}) or remove it"
-        )
+    odd = f"no {names[found]!r}" if found < wanted else f"{row[wanted]!r} beyond them"
     return (
-        f"{where}: {row[wanted]!r} is one too many; quote a cell that holds a "
-        f"{_SEPARATORS.get(separator, 'separator')}, or name the column"
+        f"{name}, line {line} has {found} field{'s' * (found != 1)}, the header has {wanted}: there"
+        f" is {odd}. Complete the line (starts {row[0]!r}) or remove it, name every column, and"
+        f" quote a cell that holds a {_SEPARATORS.get(separator, 'separator')}"
     )
 
 
 def _fault(error: csv.Error) -> str:
     words = str(error)
-    if "unexpected end" in words or "field larger" in words:
-        return (
-            'a quote (") is opened and not closed; close it, or double it if it belongs to the text'
-        )
-    if "expected after" in words:
-        return 'text follows a closing quote ("); double the quotes that belong to the text'
+    if any(one in words for one in ("unexpected end", "field larger", "expected after")):
+        return 'a quote (") is not closed, or text follows it; double quotes that belong to text'
     return f"this is not CSV ({words})"

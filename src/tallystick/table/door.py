@@ -41,13 +41,13 @@ from tallystick.table.roles import (
     several,
 )
 from tallystick.table.runs import find_runs, log_outputs, read_runs
-from tallystick.table.scanning import scan
+from tallystick.table.scanning import not_a_log, scan
 from tallystick.table.session import SESSIONS, Session
 from tallystick.table.session_rows import join_session
 from tallystick.table.shapes import chosen_metric, find_outputs
 from tallystick.table.sources import check_names
 from tallystick.table.tables import Table
-from tallystick.table.tally import Tally
+from tallystick.table.tally import Tally, empty_tally
 from tallystick.table.truth import join_truth
 from tallystick.table.weights import settle, without_copies, without_summary
 
@@ -136,10 +136,7 @@ def _read(source: Any, door: Door, roles: Roles, layout: Layout, rules: LabelRul
         if door.runs and isinstance(held, Table):
             held, layout = chosen_metric(held, layout)
         if layout.metric is not None and isinstance(held, Table) and held.metric is None:
-            raise InputError(
-                f"--metric {layout.metric} chooses a score of an evaluation log, and {held.source}"
-                " is a plain table: name the column instead (--vote, --judges or --models)"
-            )
+            raise not_a_log(layout.metric, held.source)
         if layout.vote is not None and isinstance(held, Table):
             held = replace(held, metric=held.metric or layout.vote)
     try:
@@ -358,7 +355,7 @@ def _counted(
 ) -> Data:
     """Give the columns of a tally their roles; its rows are counted already."""
     if not tally.names:
-        raise InputError("the tally is empty: count at least one item first")
+        raise empty_tally()
     # Names suffice: neither Arrow nor DuckDB is loaded for a table that has no rows.
     check_names(tally.names, "the table")
     names = ColumnNames(columns=tally.names, source=source)

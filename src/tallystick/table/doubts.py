@@ -226,7 +226,7 @@ def _facts(look: LabelView) -> Iterator[_Fact]:
             f" and {percent(float(rows[empty].sum()) / n)} of the rows belong to the others"
         )
         chance = _empty_chance(rows, m, int(empty.sum()))
-        yield chance, told, f"rows are alike whatever their {name}"
+        yield chance, told, _alike(name)
 
 
 def _tail(seen: float, whole: float, held: float, draws: float) -> float:
@@ -293,14 +293,18 @@ def _stretch(look: LabelView, codes: Ints, rows: Floats, low: int, high: int) ->
     cells = (look.labels[int(codes[k])] for k in (low, high))
     one, other = (f"{cell:g}" if isinstance(cell, float) else cell for cell in cells)
     name = repr(look.names[0])
-    return f"rows with {name} from {one} to {other}", f"nothing changes with {name}"
+    return f"rows with {name} from {one} to {other}", _alike(name)
 
 
 def _column_sets(look: LabelView, codes: Ints, rows: Floats) -> _Sets:
     name = repr(look.names[0])
     for place in np.argsort(-rows, kind="stable")[:_MOST_PARTS]:
         value = look.labels[int(codes[place])]
-        yield np.array([place]), f"rows with {name} {value}", f"{name} makes no difference"
+        yield np.array([place]), f"rows with {name} {value}", _alike(name)
+
+
+def _alike(name: str) -> str:
+    return f"rows are alike whatever their {name}"
 
 
 _SETS = {"votes": _vote_sets, "order": _order_sets, "column": _column_sets}

@@ -12,8 +12,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import FileError, InputError
-from tallystick.table.sources import scratch, size_in
+from tallystick.errors import InputError
+from tallystick.table.sources import scratch, size_in, unreadable
 
 if TYPE_CHECKING:
     import numpy as np
@@ -67,7 +67,7 @@ def reading(source: str) -> Iterator[None]:
     # where Python asks for it.
     except (duckdb.Error, pa.ArrowException, UnicodeDecodeError) as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        raise FileError(f"{source} cannot be read: {reason}") from error
+        raise unreadable(source, reason) from error
 
 
 @lru_cache(maxsize=1)

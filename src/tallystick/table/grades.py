@@ -156,17 +156,13 @@ def _misfit(
         way_out = "leave it blank" if "," in token else f"add --missing {token}"
         return InputError(f"{where}: correct the cell, or {way_out} to read it as no grade")
     # No cell is a grade: reading one of them as no grade would only lead to the next.
-    way_out = (
-        "pass and fail, 0 and 1, or numbers, or name the columns of grades (--judges, --truth)"
-    )
-    if not 2 <= len(words) <= _MOST_WORDS or any("," in word for word in words):
-        return InputError(f"{where} that is known here. Write {way_out}")
-    listed = f"--labels {quote(','.join(words))}"
+    few = 2 <= len(words) <= _MOST_WORDS and not any("," in word for word in words)
     text = (
-        f"{where} that is known here. List the grades with the worst first ({listed}), or write"
-        f" {way_out}"
+        f"{where} that is known here. List the grades with the worst first (--labels"
+        f" {quote(','.join(words)) if few else 'WORST,…,BEST'}), or write pass and fail, 0 and 1,"
+        " or numbers, or name the columns of grades (--judges, --truth)"
     )
-    if len(words) > 2:
+    if not few or len(words) > 2:
         return InputError(text)
     calls = tuple(f"--labels={quote(','.join(one))}" for one in (words, words[::-1]))
     return AskError(text, role="labels", calls=calls)
@@ -282,11 +278,10 @@ def _only_criterion(data: Data) -> str | None:
 
 def turned_note(word: str | None) -> str:
     """Say that grades were turned round, by which word, and how to say otherwise."""
-    if word is None:
-        return "all grades are turned round, because lower is better: a higher score is better here"
+    by = "--lower-is-better" if word is None else f"the name {word!r}"
     return (
-        f"lower is better, by the name {word!r}: all grades are turned round, so that a higher"
-        f" score means less {word!r}. Add --higher-is-better if it is not so"
+        f"lower is better, by {by}: all grades are turned round, so that a higher score is better."
+        " Add --higher-is-better if it is not so"
     )
 
 

@@ -16,7 +16,7 @@ from tallystick.errors import FileError
 from tallystick.table.cells import identifier
 from tallystick.table.columnar import nested
 from tallystick.table.engine import require
-from tallystick.table.sources import BATCH, Spool, check_names
+from tallystick.table.sources import BATCH, Spool, check_names, damaged
 from tallystick.table.tables import Part
 from tallystick.table.texts import MAX_LINE, CheckedText, too_long
 
@@ -140,9 +140,7 @@ def json_rows(
     except (ValueError, RecursionError) as error:
         if first[:1] == "{" and first != "{":  # lines are read one by one, and say which is broken
             return JsonRows(_lines(text))
-        raise FileError(
-            f"{text.name} is not complete JSON ({error}): correct it, or copy it again"
-        ) from error
+        raise damaged(text.name, "JSON file", error) from error
     found, head = (held, {}) if isinstance(held, list) else (_table(held) or inside(held), held)
     if found is None:
         return JsonRows(_lines(text))
@@ -165,10 +163,10 @@ def value_of(written: str, place: str) -> dict[str, Any]:
     try:
         value = _EXACT.decode(written)
     except (ValueError, RecursionError) as error:
-        way_out = "complete the line or remove it"
-        if written == "{":
-            way_out = "put each object on one line (jq -c .)"
-        raise FileError(f"{place} is not one JSON object ({error}): {way_out}") from error
+        raise FileError(
+            f"{place} is not one JSON object ({error}): complete the line or remove it, or put each"
+            " object on one line (jq -c .)"
+        ) from error
     return an_object(value, place)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from tallystick.errors import FileError, FormatError
 from tallystick.results import Json
-from tallystick.table.sources import lock
+from tallystick.table.sources import lock, unreadable
 from tallystick.table.tables import sync_folder
 
 
@@ -65,7 +65,7 @@ class LedgerKind:
     def parsed(self, path: Path, data: bytes) -> tuple[list[dict[str, Any]], int, str]:
         """Return all events, how many bytes of the file are good, and the last checksum."""
         if data and not (data.startswith(self.start) or self.start.startswith(data)):
-            raise FormatError(f"{path} exists and is not a {self.what}: name another file")
+            raise self.not_one(path)
         events: list[dict[str, Any]] = []
         good, last = 0, ""
         while (end := data.find(b"\n", good)) >= 0:
@@ -94,11 +94,17 @@ class LedgerKind:
         try:
             data = Path(path).read_bytes()
         except OSError as error:
-            raise FileError(f"{path} cannot be read: {error.strerror}") from error
+            raise unreadable(path, error.strerror) from error
         events, _, _ = self.parsed(Path(path), data)
         if not events:
-            raise FormatError(f"{path} is not a {self.what}: it holds no whole line")
+            raise self.not_one(path)
         return events
+
+    def not_one(self, path: Path | str) -> FormatError:
+        """Return the error for a file of another kind, or without a whole line."""
+        return FormatError(
+            f"{path} is not a {self.what}, or holds no whole line: name another file"
+        )
 
     def begins(self, path: str | Path) -> bool:
         """Say whether a file begins as one of this kind does."""
@@ -148,7 +154,7 @@ class Ledger:
         if self.events:
             return
         if head is None:
-            raise FormatError(f"{self.path} is not a {self.kind.what}: it holds no whole line")
+            raise self.kind.not_one(self.path)
         self.events = [{self.kind.key: self.kind.format, **head}]
         self.append(self.events)
         sync_folder(self.path.parent)

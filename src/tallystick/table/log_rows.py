@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 from tallystick.errors import FileError
 from tallystick.table.json_files import json_rows, value_of
-from tallystick.table.sources import File, most_unpacked, too_large
+from tallystick.table.sources import File, damaged, most_unpacked, too_large
 from tallystick.table.texts import checked, wide_cells
 
 Row: TypeAlias = Mapping[str, Any]
@@ -92,7 +92,7 @@ def _csv_rows(file: File, lines: Iterable[str]) -> list[tuple[str, Row]]:
         with wide_cells():
             header, *rows = csv.reader(lines)
     except (csv.Error, ValueError) as error:
-        raise FileError(f"{file.name} is not CSV ({error}): export the results again") from error
+        raise damaged(file.name, "CSV file", error) from error
     return [
         (f"row {k}", dict(zip(header, row, strict=False))) for k, row in enumerate(rows, 1) if row
     ]
@@ -127,9 +127,7 @@ def inspect_rows(file: File) -> tuple[Row, Rows]:
         with zipfile.ZipFile(file.path) as archive:
             names = archive.namelist()
             if "header.json" not in names:
-                raise FileError(
-                    f"{file.name} has no header: the run did not finish; finish it or run it again"
-                )
+                raise _unfinished(file, "header")
             if sum(entry.file_size for entry in archive.infolist()) > most_unpacked(file.path):
                 raise too_large(most_unpacked(file.path), file.name)
 
@@ -139,7 +137,13 @@ def inspect_rows(file: File) -> tuple[Row, Rows]:
             samples = [one for one in sorted(names) if re.match(r"samples/.*\.json$", one)]
             return entry("header.json"), [(name, entry(name)) for name in samples]
     except (*_DAMAGE, NotImplementedError) as error:
-        raise FileError(f"{file.name} is a damaged archive ({error}): copy it again") from error
+        raise damaged(file.name, "archive", error) from error
+
+
+def _unfinished(file: File, what: str) -> FileError:
+    return FileError(
+        f"{file.name} has no {what}: the run did not finish; finish it or run it again"
+    )
 
 
 def _unpacked(archive: zipfile.ZipFile, name: str, file: File) -> bytes:
@@ -238,9 +242,7 @@ def garak_rows(file: File) -> Rows:
             hit, found = any(score >= threshold for score in given), True
             yield line, {**row, "round": None, "model": model, "hit": hit}
     if not found:
-        raise FileError(
-            f"{file.name} holds no evaluated attempt (status 2): the scan did not finish"
-        )
+        raise _unfinished(file, "evaluated attempt (status 2)")
 
 
 # Dynabench: one object per attempt, as its exports have them.

@@ -498,10 +498,14 @@ def _runs(file: File, form: LogFormat) -> list[Log]:
             for group, named_as in _groups(row, form):
                 run.groups.setdefault(group, {})[item] = named_as
     if not any(run.scores for run in runs.values()):
-        raise FileError(
-            f"{file.name} holds no score that is a number: its calls failed, or nothing was scored"
-        )
+        raise _no_score(file)
     return _told_apart(file, list(runs.values()), named)
+
+
+def _no_score(file: File, of: str = "") -> FileError:
+    return FileError(
+        f"{file.name} holds no score{of} that is a number: its calls failed, or nothing was scored"
+    )
 
 
 def _told_apart(file: File, runs: Sequence[_Run], named: Mapping[str, str]) -> list[Log]:
@@ -514,7 +518,7 @@ def _told_apart(file: File, runs: Sequence[_Run], named: Mapping[str, str]) -> l
         if name in (log.model for log in found):
             name = f"{name} ({len(found) + 1})"
         if not run.scores:
-            raise FileError(f"{file.name} holds no score of {name!r} that is a number")
+            raise _no_score(file, f" of {name!r}")
         facts = run.facts or {"run": named.get("run", "")}
         found.append(
             Log(name, run.task, file.name, run.scores, run.unscored, facts, groups=run.groups)

@@ -147,11 +147,7 @@ def agree(
         meaning = agree(
             labels, truth=truth, votes=votes, rules=plain, weak=weak, locate_row=locate_row
         )
-        note = (
-            f"{_columns(holders)} -1: read as no answer, as labelling functions write it. If -1 is"
-            " a class, list all classes with --labels"
-        )
-        return replace(meaning, notes=(note, *meaning.notes))
+        return replace(meaning, notes=(table.note(holders, -1, "no answer"), *meaning.notes))
 
     renaming = check_vocabulary(table.spoken, coerce=rules.coerce, locate_row=locate_row)  # (1)
     table.refuse_contradictions()
@@ -222,17 +218,13 @@ class _Labels:
     def refuse_contradictions(self) -> None:
         """Refuse a truth that the user's own lists exclude."""
         for label in self.true:
-            out = f"or mark it as missing (--missing={label})"
-            if self.declared and spelling(label) not in self.declared:
+            listed = not self.declared or spelling(label) in self.declared
+            if not listed or spelling(label) in self.never:
                 raise InputError(
-                    f"the truth {self.truth!r} holds {label!r}, which is not among the labels"
-                    f" {_listed(self.rules.labels)}: add it to labels (--labels"
-                    f" {self._with(label)}), {out}"
-                )
-            if spelling(label) in self.never:
-                raise InputError(
-                    f"never_true (--never-true) names {label!r}, but the truth {self.truth!r} holds"
-                    f" it: leave it out of never_true, {out}"
+                    f"the truth {self.truth!r} holds {label!r}, which"
+                    f" {'--never-true names' if listed else '--labels lacks'}: add it to labels"
+                    f" (--labels {self._with(label)}), leave it out of never_true, or mark it as"
+                    f" missing (--missing={label})"
                 )
 
     def words_for_no_answer(self) -> dict[str, list[tuple[str, str]]]:
@@ -267,8 +259,8 @@ class _Labels:
             if self.is_named(label) or not one_sided:
                 continue
             rest = [one for one in in_order(map(spelling, self.every)) if one != label]
-            other = f", and the truth {self.truth!r} never says it" if self.truth else ""
-            other = ", and no vote says it" if true else other
+            lacks = "the votes" if true else f"the truth {self.truth!r}" if self.truth else ""
+            other = f", not in {lacks}" if lacks else ""
             seen = f"{_columns(holders)} {label} beside {_listed(rest)}{other}"
             raise self._label_or_nothing(seen, label)
 
@@ -336,18 +328,18 @@ class _Labels:
         """Yield one sentence for each word that was read as no answer, or as never true."""
         for said in words.values():
             label = said[0][1].strip()
-            yield (
-                f"{_columns({name: None for name, _ in said})} {label}: read as no answer. If"
-                f" {label} is a label, add --labels {self._with(label)}"
-            )
-        unlisted = ", which labels= (--labels) does not list" if self.declared else ""
+            yield self.note({name: None for name, _ in said}, label, "no answer")
         for one in never_true:
             if spelling(one) not in self.never:
                 names = [name for name in self.holders(one) if name in self.votes]
-                yield (
-                    f"{_columns(names)} {one}{unlisted}: read as a vote that can never be true. If"
-                    f" {one} is a label, add --labels {self._with(one)}"
-                )
+                yield self.note(names, one, "a vote that can never be true")
+
+    def note(self, names: Collection[str], label: Label, what: str) -> str:
+        """Say what a word was read as, and how to say that it is a label."""
+        return (
+            f"{_columns(names)} {label}: read as {what}. If {label} is a label, add --labels"
+            f" {self._with(label)}"
+        )
 
     def _with(self, label: Label) -> str:
         """Return the list of labels, with *label* last, as the option takes it."""
@@ -423,18 +415,16 @@ def one_spelling(data: Data) -> Data:
         return data
     texts = [text for column in written.values() for text in column]
     decides = [written[truth]] if truth is not None else list(written.values())
-    if all(_WHOLE.fullmatch(text.strip()) for text in texts):
-        alike = "every cell is a whole number, so the two are read as one label"
-    elif any(number_of(text) is not None for text in texts) or any(
-        _tells_apart([one for one in own if not is_never_true(one)]) for own in decides
+    if not all(_WHOLE.fullmatch(text.strip()) for text in texts) and (
+        any(number_of(text) is not None for text in texts)
+        or any(_tells_apart([one for one in own if not is_never_true(one)]) for own in decides)
     ):
         return data
-    else:
-        why = f"as in the truth {truth!r}" if truth else "since no column tells them apart"
-        alike = f"labels that differ only by capitals or blanks are read as one, {why}"
     (column, label), (other, first) = pair
-    where = "in other rows" if column == other else f"column {other!r} says"
-    note = f"column {column!r} says {label!r} and {where} {first!r}: {alike}"
+    note = (
+        f"column {column!r} says {label!r} and column {other!r} says {first!r}: labels that"
+        " differ only by capitals, blanks or the way a whole number is written are read as one"
+    )
     return replace(data, rules=replace(data.rules, coerce=True), notes=(*data.notes, note))
 
 

@@ -17,6 +17,7 @@ from tallystick.table.cells import Label, identity, in_order, is_missing
 from tallystick.table.counting import as_cells, check_lengths, numbers_of
 from tallystick.table.engines import fetched, held, names_of
 from tallystick.table.patterns import Recipe
+from tallystick.table.sources import damaged
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -180,13 +181,11 @@ class Moments:
             return NotImplemented
         if not (self.names and other.names):
             return self if self.names else other
-        if set(self.names) != set(other.names):
+        if set(self.names) != set(other.names) or self.grouped != other.grouped:
             raise MergeError(
                 f"cannot merge moments of {self.names} with those of {other.names}: the scores must"
-                " be the same"
+                " be the same, and both with by= or both without"
             )
-        if self.grouped != other.grouped:
-            raise MergeError("cannot merge moments with by= and without: add both up alike")
         a, b = self, other._reordered(self.names)
         if a.grouped:
             groups = in_order((*a.groups, *b.groups))
@@ -314,8 +313,6 @@ class Moments:
         try:
             k = len(head["names"])
             sums = [as_numpy(table[name]) for name in ("count", *(f"c{j}" for j in range(k)))]
-            if any(one.dtype.kind != "f" for one in sums):
-                raise InputError("a sum is no number")
             made = cls(
                 names=tuple(map(str, head["names"])),
                 groups=tuple(map(label_in, head["groups"])),
@@ -326,14 +323,13 @@ class Moments:
                 group_sums=np.stack(sums[1:], axis=1),
                 crossed=np.array([float.fromhex(x) for x in head["products"]]).reshape(k, k),
             )
-            if len(made.group_counts) != (len(made.groups) if head["grouped"] else 1):
-                raise InputError("the groups and their counts differ in number")
+            groups = len(made.groups) if head["grouped"] else 1
+            if any(one.dtype.kind != "f" or len(one) != groups for one in sums):
+                raise InputError("its sums do not fit its groups")
             # Files of earlier versions hold whole floats, and integers before all fractions.
             return made._regrouped(in_order(made.groups)) if head["grouped"] else made
         except (KeyError, TypeError, ValueError) as error:
-            raise FormatError(
-                f"{path} holds damaged moments ({error}): add the data up again"
-            ) from error
+            raise damaged(path, "file of moments", error, FormatError) from error
 
     def __repr__(self) -> str:
         if not self.names:

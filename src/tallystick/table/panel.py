@@ -285,16 +285,13 @@ def _voters(
     votes: Tally, voters: Sequence[str] | None, truth: str | None, weight: str | None
 ) -> tuple[str, ...]:
     """Return the columns that vote; refuse none, and a truth that votes."""
-    if not votes.n:
-        raise InputError("votes: there are no items; count at least one")
     every = votes.names if voters is None else voters
     names = tuple(name for name in every if voters is not None or name not in (truth, weight))
-    if not names:
+    if not votes.n or not names or truth in names:
         raise InputError(
-            f"judges: no column is left besides the truth {truth!r}; name at least one judge"
+            f"judges: {', '.join(map(repr, names)) or 'none'} on {votes.n:,} items, with the truth"
+            f" {truth!r}: name at least one judge besides the truth, and count at least one item"
         )
-    if truth is not None and truth in names:
-        raise InputError(f"truth names {truth!r}, which is also a judge: choose one")
     return names
 
 
@@ -384,8 +381,6 @@ def _weights(asked: Tally, weight: str, kept: NDArray[np.bool_]) -> Floats | Non
     numbers = numbers_in(asked, weight)
     found = np.array([numbers[label] for label in asked.column(weight)])[kept]
     counts = asked.counts[kept]
-    if not found.any():
-        raise InputError(f"every weight in {weight!r} is 0: weigh at least one item")
     return _mean_one(found, counts)
 
 

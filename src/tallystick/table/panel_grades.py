@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.table.cells import Label
-from tallystick.table.data import Data, RowPatterns
+from tallystick.table.data import Data, RowPatterns, needs_rows
 from tallystick.table.grades import Scale, read_column, word_worth
 from tallystick.table.panel import Entries, Floats, Ints
 from tallystick.table.reading_names import ROW_NAMES, plain
 from tallystick.table.roles import first_repeat
-from tallystick.table.tables import Table
+from tallystick.table.tables import Table, blank_cell
 from tallystick.table.tally import Tally
 from tallystick.table.words import as_word, is_no_answer, is_tie
 
@@ -215,10 +215,7 @@ def read_outputs(
         counted = _counted(data.held.marginal(columns), columns)
         found = _graded(data, counted, columns, scale, judge_scale)
         if data.roles.probability is not None:
-            raise InputError(
-                f"{data.source} holds counts, and probability {data.roles.probability!r} belongs to"
-                " single outputs: give the table itself"
-            )
+            raise needs_rows(data.source, repr(data.roles.probability))
     if turned:
         found = replace(found, grades=1 - found.grades, truth=1 - found.truth, turned=True)
     return found
@@ -273,10 +270,7 @@ def _graded(
     if roles.system is not None:
         systems, system = _named(cells, columns, roles.system)
         if (system < 0).any():
-            raise InputError(
-                f"{_place(data, roles.system, None)}: the system {roles.system!r} is blank. Name"
-                " the system of every output, or remove the row"
-            )
+            raise blank_cell(_place(data, roles.system, None), "system", roles.system)
     by = roles.by if roles.by in columns else None
     slices, part = ((), None) if by is None else _named(cells, columns, by)
     return GradePanel(
@@ -496,7 +490,7 @@ def _check_sides(data: Data, a: Ints, b: Ints, words: list[str]) -> None:
     for codes, name in zip((a, b), names, strict=True):
         if (codes < 0).any():
             place = data.place(int(np.flatnonzero(codes < 0)[0]) + 1)
-            raise InputError(f"{place}: {name!r} is blank. Name both systems of every row")
+            raise blank_cell(place, "system", name)
     same = np.flatnonzero(a == b)
     if same.size:
         raise InputError(

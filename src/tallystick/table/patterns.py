@@ -66,10 +66,7 @@ class Recipe:
         """Check the options as a caller gives them."""
         for option, value in (("columns", columns), ("missing", missing), ("apart", apart)):
             if isinstance(value, str):
-                raise InputError(
-                    f"{option} must be a sequence, got the str {value!r}: write"
-                    f" {option}=[{value!r}]"
-                )
+                raise not_a_list(option, value)
         if columns is not None:
             columns = tuple(columns)
             if not columns or len({*columns, weight}) <= len(columns):
@@ -101,11 +98,10 @@ class Recipe:
                 there = f"; there are {', '.join(map(repr, available))}"
                 hint = meant(str(name), map(str, available), otherwise=there)
                 raise InputError(f"there is no column {name!r}{hint}")
-        for name in self.cut:
-            if name not in wanted:
-                raise InputError(f"cut names column {name!r}, which columns= leaves out")
-        if not wanted:
-            raise InputError("there is no column to count")
+        left = next((name for name in self.cut if name not in wanted), None)
+        if left is not None or not wanted:
+            named = "" if left is None else f": columns= leaves out {left!r}, which cut names"
+            raise InputError(f"there is no column to count{named}")
         return wanted
 
     def merged(self, other: Recipe) -> Recipe:
@@ -129,6 +125,13 @@ class Recipe:
             apart=self.apart | other.apart,
             item=self.item if self.item == other.item else None,
         )
+
+
+def not_a_list(option: str, value: str) -> InputError:
+    """Return the error for one text where several are wanted."""
+    return InputError(
+        f"{option} must be a sequence, got the str {value!r}: write {option}=[{value!r}]"
+    )
 
 
 def _edges(column: str, values: Sequence[float]) -> tuple[float, ...]:

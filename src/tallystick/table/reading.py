@@ -26,6 +26,7 @@ from tallystick.table.cells import (
 from tallystick.table.reading_facts import draw
 from tallystick.table.reading_rules import How
 from tallystick.table.roles import ALL_ROLES, GROUPS, Roles, several
+from tallystick.table.sources import unreadable
 from tallystick.table.tables import Table
 from tallystick.table.tally import Tally
 from tallystick.table.words import as_pass_fail, is_no_answer, number_of
@@ -409,7 +410,7 @@ def from_toml(path: str | Path) -> dict[str, Any]:
     try:
         said = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise FileError(f"{path} cannot be read: {error.strerror}") from error
+        raise unreadable(path, error.strerror) from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise FileError(f"{path} is not a reading file (TOML): {error}") from error
     for key, value in said.items():

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 
+CONSTANT = "the same value everywhere"
+UNIQUE = "a different value in every row"
+
 SURE = 3.09
 """Standard errors at p < .001, one-sided."""
 
@@ -170,14 +173,14 @@ class Facts:
         if self.is_empty:
             return "every cell is blank"
         if self.is_constant:
-            return "the same value everywhere"
+            return CONSTANT
         if self.counter:
             return "counts the rows"
         if self.times:
             return "dates or times"
         few = self.rows <= MOST_SYSTEMS and (self.is_number or bool(self.meant & {0, 1}))
         if self.is_unique and not self.decimals and not few:
-            return "a different value in every row"
+            return UNIQUE
         return "text" if self.is_text else None
 
     def shares(self, labels: frozenset[Label]) -> bool:

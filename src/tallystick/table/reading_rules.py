@@ -18,7 +18,7 @@ import numpy as np
 from tallystick.errors import AskError, InputError
 from tallystick.table.meaning import LabelRules
 from tallystick.table.reading_cells import doubt_cells
-from tallystick.table.reading_facts import MOST_SYSTEMS, Facts, Sample
+from tallystick.table.reading_facts import CONSTANT, MOST_SYSTEMS, UNIQUE, Facts, Sample
 from tallystick.table.reading_names import (
     COUNT_NAMES,
     ROLE_NAMES,
@@ -593,9 +593,9 @@ def _may_vote(facts: Facts) -> bool:
 
     Numbers may all differ, and a column with the name of votes may say one thing everywhere.
     """
-    if facts.veto == "a different value in every row":
+    if facts.veto == UNIQUE:
         return facts.is_number
-    named = facts.veto == "the same value everywhere" and plain(facts.name) in VOTE_NAMES
+    named = facts.veto == CONSTANT and plain(facts.name) in VOTE_NAMES
     return facts.veto is None or named
 
 

@@ -37,6 +37,7 @@ _WEAK = 1 / 4
 half, which asks about a judge that is right on 72% beside one that is right on 93%."""
 _COPIED = 20
 """Common rows from which two columns that never differ are copies."""
+_SILENT = "says nothing about the others"
 _WORDS_FOR = {"judges": "judges", "models": "models", "weak": "weak labels"}
 
 
@@ -235,7 +236,7 @@ def _beside(look: Look, free: Sequence[str], reference: str) -> tuple[str, ...]:
     shared = _sharing(look, reference, free)
     if not shared:
         raise _no_label(look, free, reference)
-    look.leave([n for n in free if n not in shared], f"other labels than {reference}")
+    look.leave([n for n in free if n not in shared], "other labels")
     _ask_whether_marks(look, shared, reference)
     if _are_words(labels):
         # Words need no proof, but slices may be called like labels: group A beside answers a to d.
@@ -305,7 +306,7 @@ def _tested(look: Look, voters: Sequence[str], reference: str | None = None) -> 
         # Two signs that a column is no vote: it agrees with nothing, and is written otherwise.
         words = frozenset().union(*(_forms(look, n) for n in rest))
         unlike = [n for n in odd if not _forms(look, n) & words]
-        look.leave(unlike, "written otherwise, and says nothing about the others")
+        look.leave(unlike, _SILENT)
         odd, voters = ([n for n in group if n not in unlike] for group in (odd, voters))
     if not odd:
         return _taken(look, voters, "by content")
@@ -456,10 +457,9 @@ def _ask_about_copies(look: Look, found: Sequence[str]) -> None:
         return
     kept = [shown[k] for k in rest]
     copies = [n for n in shown if n not in kept]
-    noun = "copies of other columns" if len(copies) > 1 else "a copy of another column"
     # A comparison takes two: without its copy a model has nothing to be compared with.
     groups = (shown,) if look.want == "models" and len(kept) < 2 else (kept, shown)
-    raise _which(look, f"{names(copies, 'be')} {noun}.", *groups, odd=copies)
+    raise _which(look, f"{names(copies, 'repeat')} other columns.", *groups, odd=copies)
 
 
 # Labels without a truth (judge, bound).
@@ -520,9 +520,9 @@ def _grades(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     words = [n for n in free if n not in (*marks, *numbers)]
     own = _own_words(look, words, marks)
     if own:
-        look.leave([n for n in free if n not in own], "other words than the judges")
+        look.leave([n for n in free if n not in own], "other labels")
         return _taken(look, own, "by content")
-    look.leave(words, "words, and no pass or fail")
+    look.leave(words, "words")
     if truth is None:
         return _ungraded(look, marks, numbers)
     graded = not facts[truth].is_marks and facts[truth].is_number
@@ -530,7 +530,7 @@ def _grades(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     if marks and agreeing:
         raise _marks_or_numbers(look, marks, agreeing, numbers_first=graded)
     if marks and not graded:
-        look.leave(numbers, "numbers, while others say pass or fail")
+        look.leave(numbers, "numbers")
         return _tested(look, marks, truth)
     if agreeing:
         rest = [n for n in numbers if n not in agreeing]
@@ -539,7 +539,7 @@ def _grades(look: Look, free: Sequence[str]) -> tuple[str, ...]:
             said = f"{names(agreeing, 'say')} {_said(look, agreeing)}; {names(odd)}"
             why = f"{said} ({_said(look, odd)}) says nothing about {truth}."
             raise _which(look, why, agreeing, [*agreeing, *odd], odd=odd)
-        look.leave(rest, f"says nothing about {truth}")
+        look.leave(rest, _SILENT)
         return _taken(look, agreeing, "by content")
     likely = [*marks, *[n for n in numbers if facts[n].has_scale]] or numbers
     if len(likely) > 1:
@@ -653,7 +653,7 @@ def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
         calls = [(truth, [n for n in labelled if n != truth]) for truth in ends]
         text = f"{names(labelled)} hold answers. Which column is the truth?"
         raise _which_or_truth(look, text, *calls)
-    look.leave(words, "words, and no scores")
+    look.leave(words, "words")
     if not every:
         raise _nothing(
             look,
@@ -662,7 +662,7 @@ def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
         )
     told = _told_by_content(look, every, kinds)
     if told:
-        look.leave([n for n in every if n not in told], "says nothing about the others")
+        look.leave([n for n in every if n not in told], _SILENT)
         every = [n for n in every if n in told]
         kinds = {kind: [n for n in held if n in told] for kind, held in kinds.items()}
     marks, decimals, whole = kinds["marks"], kinds["decimals"], kinds["whole"]
@@ -670,7 +670,7 @@ def _scores(look: Look, free: Sequence[str]) -> tuple[str, ...]:
     if len(every) > 1 and are_alike(every) and (shared or every == marks):
         return _taken(look, every, "by content")
     if len(marks) == 2 and not decimals:
-        look.leave(whole, "whole numbers, while others say right or wrong")
+        look.leave(whole, "whole numbers")
         return _taken(look, marks, "by content")
     if len(every) == 2 and every in (whole, decimals) and _one_range(look, every):
         return _taken(look, every, "by content")

@@ -11,7 +11,7 @@ from tallystick.errors import InputError
 from tallystick.table.cells import identifier
 from tallystick.table.reading_names import ROLE_NAMES, plain
 from tallystick.table.sources import missing_column
-from tallystick.table.tables import Table
+from tallystick.table.tables import Table, blank_cell
 
 
 def _role(help: str = "", default: tuple[str, ...] | None = None) -> Any:
@@ -139,7 +139,7 @@ class Roles:
         for role, value in given.items():
             if role not in GROUPS:
                 if value is not None and not isinstance(value, str):
-                    raise InputError(f"{role} names one column by its text, got {value!r}")
+                    raise _not_text(value)
                 held[role] = value
             elif isinstance(value, str):
                 held[role] = (value,)
@@ -232,10 +232,7 @@ def assign(table: Table | ColumnNames, given: Roles, *, coerce: bool = False) ->
             continue
         check_usable(table, column, coerce=coerce)
         if column in taken and "by" not in (role, taken[column]):
-            raise InputError(
-                f"column {column!r} is given as {taken[column]} and as {role}: name two different"
-                " columns"
-            )
+            raise _given_twice(column, taken[column], role)
         taken.setdefault(column, role)
 
     # A slice may be cut by any column, so that role takes nothing away from the groups.
@@ -265,14 +262,11 @@ def expand(
     found: dict[str, None] = {}
     for pattern in patterns:
         if not isinstance(pattern, str):
-            raise InputError(f"a column is named by its text, got {pattern!r}")
+            raise _not_text(pattern)
         for piece in [pattern] if pattern in table.columns else pattern.split(","):
             name = piece if piece in table.columns else piece.strip()
             if name in held and later is None:
-                raise InputError(
-                    f"column {name!r} is given as {held[name]} and in a group of columns: choose"
-                    " one"
-                )
+                raise _given_twice(name, held[name], "one of several")
             matches = [name] if name in table.columns else fnmatch.filter(usable, name)
             if not matches and later is None:
                 raise InputError(_not_there(table, name))
@@ -280,6 +274,16 @@ def expand(
                 later.append(name)
             found.update(dict.fromkeys(matches))
     return tuple(found)
+
+
+def _not_text(given: object) -> InputError:
+    return InputError(f"a column is named by its text, got {given!r}")
+
+
+def _given_twice(column: str, one: str, other: str) -> InputError:
+    return InputError(
+        f"column {column!r} is given as {one} and as {other}: name two different columns"
+    )
 
 
 def _not_there(table: Table | ColumnNames, name: str) -> str:
@@ -292,7 +296,7 @@ def _not_there(table: Table | ColumnNames, name: str) -> str:
 def check_usable(table: Table | ColumnNames, column: str, *, coerce: bool = False) -> None:
     """Refuse a column that is not there, holds nested values, or mixes types."""
     if not isinstance(column, str):
-        raise InputError(f"a column is named by its text, got {column!r}")
+        raise _not_text(column)
     reason = _reason(table, column)
     if reason is not None:
         raise InputError(reason)
@@ -319,10 +323,7 @@ def find_item(table: Table, roles: Roles, *, repeats: bool) -> Roles:
     if roles.item is not None:
         blank = table.row_of(roles.item, None)
         if blank is not None:
-            raise InputError(
-                f"{blank}: the item column {roles.item!r} is blank. Name every item, or remove the"
-                " row"
-            )
+            raise blank_cell(blank, "item", roles.item)
         twice = None if repeats else first_repeat(table, roles.item)
         if twice is not None:
             raise InputError(

@@ -24,7 +24,7 @@ from tallystick.table.reading_voters import fitting_truth
 from tallystick.table.roles import Layout, Roles
 from tallystick.table.scanning import detect, scan
 from tallystick.table.sources import File, missing_column, resolve
-from tallystick.table.tables import Table
+from tallystick.table.tables import Table, blank_cell
 from tallystick.table.words import as_pass_fail
 
 _ENDINGS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet", ".arrow", ".eval", ".gz")
@@ -75,10 +75,10 @@ def _named(run: Sequence[str]) -> list[Run]:
     found: dict[str, Run] = {}
     for text in run:
         name, sign, path = (part.strip() for part in text.partition("="))
-        if not (name and sign and path):
-            raise InputError(f"run must be NAME=FILE, such as old=a.csv, got {text!r}")
-        if name in found:
-            raise InputError(f"two runs are called {name!r}: give each its own name")
+        if not (name and sign and path) or name in found:
+            raise InputError(
+                f"run must be NAME=FILE, such as old=a.csv, each with its own name, got {text!r}"
+            )
         found[name] = Run(path, name)
     return list(found.values())
 
@@ -231,7 +231,7 @@ def _plain_run(
     if given.item is None and plain(by[0]) not in ROLE_NAMES["item"]:
         notes.append(f"{table.source}: items are matched by the content of {', '.join(by)}")
     elif (blank := table.row_of(by[0], None)) is not None:
-        raise InputError(f"{blank}: the item column {by[0]!r} is blank. Name every item")
+        raise blank_cell(blank, "item", by[0])
 
     metrics = _metrics(table, profiles, layout, {*given.holders(), *by})
     truth = given.truth
@@ -401,9 +401,13 @@ def side_by_side(
             f" --cluster {next(iter(groups))}"
         )
     columns |= {model: [one.get(model) for _, _, one in cells] for model in runs}
-    read_as = f"read as {kinds}: {len(runs)} models on {len(rows)} items"
+    read_as = _read_as(kinds, f"{len(runs)} models", len(rows))
     table = scan(pa.table({name: arrow_column(held) for name, held in columns.items()}))
     return replace(table, known=known, metric=chosen, notes=(read_as, *notes))
+
+
+def _read_as(kinds: str, who: str, items: int) -> str:
+    return f"read as {kinds}: {who} on {items:,} items"
 
 
 def _fresh(name: str, taken: set[str]) -> str:
@@ -532,14 +536,14 @@ def _retried(runs: Mapping[str, Mapping[str, list[float]]]) -> list[str]:
 
 
 def _no_common(runs: Mapping[str, Collection[str]], logs: Sequence[Log]) -> str:
-    head = f"no common item in {', '.join(log.source for log in logs[:4])}"
     (first, here), *others = runs.items()
     apart = [(name, there) for name, there in others if not set(here) & set(there)]
     second, there = (apart or others or [("", ())])[0]
     names = [", ".join(map(repr, list(one)[:_MOST_NAMED])) for one in (here, there)]
     return (
-        f"{head}: were the models tried on the same task? The items are {names[0]} in {first} and"
-        f" {names[1]} in {second}: write the same items alike"
+        f"no common item in {', '.join(log.source for log in logs[:4])}: were the models tried on"
+        f" the same task? The items are {names[0]} in {first} and {names[1]} in {second}: write the"
+        " same items alike"
     )
 
 
@@ -604,7 +608,7 @@ def log_outputs(source: Any, layout: Layout, given: Roles) -> tuple[Table, Roles
     systems, items = len(set(columns["system"])), len(set(columns["item"]))
     word = "system" if systems == 1 else "systems"
     kinds = ", ".join(dict.fromkeys(formats))
-    first = f"read as {kinds} logs: {systems} {word} on {items:,} items"
+    first = _read_as(f"{kinds} logs", f"{systems} {word}", items)
     table = replace(
         scan(pa.table(columns)),
         source=files[0].name if len(files) == 1 else f"{files[0].name} and {len(files) - 1} more",

@@ -227,13 +227,19 @@ def _read(files: tuple[File, ...], metric: str | None) -> Table:
     )
 
 
+def not_a_log(metric: str, source: str) -> InputError:
+    """Return the error for a metric of a plain table."""
+    return InputError(
+        f"metric {metric!r} is for evaluation logs, and {source} is a plain table: name the column"
+        " instead (--vote, --judges or --models)"
+    )
+
+
 def _loaded(files: Sequence[File], formats: Sequence[str], metric: str | None) -> Table:
     if formats and all(one in log_formats() for one in formats):
         return _logs(files, formats, metric)
     if metric is not None:
-        raise InputError(
-            f"metric {metric!r} is for evaluation logs, but {files[0].name} is {formats[0]}"
-        )
+        raise not_a_log(metric, files[0].name)
     if len(set(formats)) > 1:
         other = next(i for i, one in enumerate(formats) if one != formats[0])
         raise InputError(

@@ -17,7 +17,7 @@ from tallystick.table.engine import connect, reading
 from tallystick.table.reading_names import ROLE_NAMES, is_truth_name, lower_word, plain
 from tallystick.table.roles import Layout, Roles, first_repeat
 from tallystick.table.sources import MAX_COLUMNS, check_names
-from tallystick.table.tables import Table
+from tallystick.table.tables import Table, blank_cell
 from tallystick.table.truth import scratch_file
 
 if TYPE_CHECKING:
@@ -285,9 +285,7 @@ def _check_pairs(table: Table, shape: LongShape, keys: Sequence[str]) -> None:
     for role, column in (*(("item", key) for key in keys), ("judge", shape.judge)):
         place = table.row_of(column, None)
         if place is not None:
-            raise InputError(
-                f"{place}: the {role} column {column!r} is blank. Fill it, or remove the row"
-            )
+            raise blank_cell(place, role, column)
 
     twice = first_repeat(table, *keys, shape.judge)
     if twice is not None:

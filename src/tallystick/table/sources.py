@@ -55,18 +55,22 @@ def resolve(
     """
     given = [source] if isinstance(source, str | Path) else list(source)
     if not given:
-        raise InputError("no file was given: name at least one table, or - for standard input")
+        raise _no_file("")
     if [str(one) for one in given].count("-") > 1:
-        raise InputError("standard input (-) can be read once only: name it once")
+        raise _given_twice("standard input (-)")
     files = tuple(file for one in given for file in _resolve(one, stdin))
     seen: set[Path] = set()
     for file in files:
         if file.path.resolve() in seen:
-            raise InputError(
-                f"{file.name} is given twice: its rows would be counted twice; name each file once"
-            )
+            raise _given_twice(file.name)
         seen.add(file.path.resolve())
     return files
+
+
+def _given_twice(name: str) -> InputError:
+    return InputError(
+        f"{name} is given twice: its rows would be counted twice; name each file once"
+    )
 
 
 def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
@@ -85,14 +89,14 @@ def _resolve(one: str | Path, stdin: BinaryIO | None) -> tuple[File, ...]:
         if path.exists():
             return (_file(path, text),)
     except OSError as error:
-        raise FileError(f"{text}: {error.strerror}") from error
+        raise unreadable(text, error.strerror) from error
     if glob.has_magic(text):
         matches = sorted(_matches(path))
         files = tuple(File(match, str(match)) for match in matches if match.is_file())
         if not files:
             raise FileError(f"no file matches {text!r}: check the folder and the ending")
         return files
-    raise FileError(_absent(path, text))
+    raise absent(path, text)
 
 
 def _file(path: Path, text: str) -> File:
@@ -120,10 +124,12 @@ def _matches(pattern: Path) -> Iterator[Path]:
     return Path(*parts[:first]).glob(str(Path(*parts[first:])))
 
 
-def _absent(path: Path, text: str) -> str:
+def absent(path: Path, text: str) -> FileError:
+    """Return the error for a file that is not there, with the nearest name beside it."""
     folder = path.parent
     here = sorted(one.name for one in folder.iterdir()) if folder.is_dir() else []
-    return f"{text} does not exist{meant(path.name, here, otherwise=f' in {folder.resolve()}')}"
+    near = meant(path.name, here, otherwise=f" in {folder.resolve()}")
+    return FileError(f"{text} does not exist{near}")
 
 
 def _spool(stream: BinaryIO, name: str) -> File:
@@ -174,6 +180,19 @@ def too_large(most: int, name: str) -> FileError:
         f"{name} unpacks to more than {most / 1e6:,.0f} MB: if that is meant, allow it with the"
         " environment variable TALLYSTICK_UNPACKED, for instance TALLYSTICK_UNPACKED=64GB"
     )
+
+
+def damaged(
+    name: object, kind: str, error: object, refusal: type[FileError] = FileError
+) -> FileError:
+    """Return the refusal of a file that is not whole."""
+    told = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return refusal(f"{name} is a truncated or damaged {kind} ({told}): copy it or write it again")
+
+
+def unreadable(name: object, reason: object) -> FileError:
+    """Return the refusal of a file that the system, or the engine, cannot read."""
+    return FileError(f"{name} cannot be read: {reason}")
 
 
 BATCH = 50_000
@@ -295,7 +314,7 @@ def _folder(process: int) -> Path:
     folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=root))
     own = folder / _LOCK
     handle = os.open(own, os.O_RDWR | os.O_CREAT, 0o600)
-    lock(handle, f"{folder} is in use")
+    lock(handle, str(folder))
     atexit.register(_remove, folder, process, handle)
     return folder
 

@@ -389,6 +389,11 @@ def atomic(path: Path) -> Iterator[BinaryIO]:
             draft.unlink(missing_ok=True)
 
 
+def blank_cell(place: object, role: str, column: str) -> InputError:
+    """Return the error for a blank cell in a column that every row needs."""
+    return InputError(f"{place}: the {role} column {column!r} is blank. Fill it, or remove the row")
+
+
 def sync_folder(folder: Path) -> None:
     """Make sure that the name of a new file survives a power cut, where the system can say so."""
     with suppress(OSError):

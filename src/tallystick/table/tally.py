@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError, MergeError
 from tallystick.table.cells import Label, identifier, is_missing, plain, spelling
-from tallystick.table.patterns import Counts, Patterns, Recipe, checked_total
+from tallystick.table.patterns import Counts, Patterns, Recipe, checked_total, not_a_list
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,8 +92,7 @@ class Sources:
         shared = sorted(self.names[key] for key in self.names.keys() & other.names.keys())
         if shared:
             more = f" and {len(shared) - _SHOWN} more" if len(shared) > _SHOWN else ""
-            its = "its" if len(shared) == 1 else "their"
-            return f"{', '.join(shared[:_SHOWN])}{more}: {its} rows would be counted twice"
+            return f"{', '.join(shared[:_SHOWN])}{more}"
         for kind in self.rows.keys() & other.rows.keys():
             # Below the largest hash that both keep, both samples are complete (a bottom-k sketch).
             both = self.rows[kind], other.rows[kind]
@@ -102,9 +101,7 @@ class Sources:
             seen = max(1, min(len(mine), len(its_own)))
             share = len(mine & its_own) / seen
             if share > min(chance + 3 * (chance * (1 - chance) / seen) ** 0.5 + _SOME, 0.99):
-                return (
-                    f"the same rows ({share:.0%} of the smaller one): they would be counted twice"
-                )
+                return f"the same rows ({share:.0%} of the smaller one)"
         return None
 
     def joined(
@@ -117,8 +114,8 @@ class Sources:
         clash = self.clash(other, chance=chance)
         if clash is not None and not allow_overlap:
             raise MergeError(
-                f"both tallies count {clash}. Leave one tally out, or allow it (--allow-overlap,"
-                " allow_overlap=True)"
+                f"both tallies count {clash}: they would be counted twice. Leave one tally out, or"
+                " allow it (--allow-overlap, allow_overlap=True)"
             )
 
         # The smaller name wins where two files of one content differ in name: + commutes.
@@ -276,13 +273,11 @@ class Tally:
         held = np.asarray(counts)
         weighted = held.dtype.kind == "f"
         rows = len(next(iter(columns.values()))) if columns else 0
-        if held.shape != (rows,):
+        numbers = held.dtype.kind in "iuf" and bool((np.isfinite(held) & (held >= 0)).all())
+        if held.shape != (rows,) or not numbers:
             raise InputError(
-                f"counts must have one entry per pattern ({rows}), got shape {held.shape}"
-            )
-        if held.dtype.kind not in "iuf" or not (np.isfinite(held) & (held >= 0)).all():
-            raise InputError(
-                f"counts must be finite numbers that are not negative, got {list(counts)!r:.80}"
+                f"counts must have one entry per pattern ({rows}), each finite and not negative,"
+                f" got {list(counts)!r:.80}"
             )
         recipe = Recipe(weight="count" if weighted else None, apart=frozenset(apart))
         counted = count_groups(columns, held, weighted=weighted)
@@ -383,9 +378,7 @@ class Tally:
         array([1, 2])
         """
         if isinstance(columns, str):
-            raise InputError(
-                f"columns must be a sequence of names, got the str {columns!r}: write [{columns!r}]"
-            )
+            raise not_a_list("columns", columns)
         wanted = Recipe.of(columns=columns).select(self.names)
         recipe = self._known_recipe
         cut = {name: edges for name, edges in recipe.cut.items() if name in wanted}
@@ -548,7 +541,7 @@ class Tally:
     @property
     def _known_recipe(self) -> Recipe:
         if self._recipe is None:
-            raise InputError("this tally is empty and has no columns: count something first")
+            raise empty_tally()
         return self._recipe
 
     # -- how it is kept
@@ -640,6 +633,11 @@ def label_column(labels: Sequence[Label]) -> pa.Array:
 
 
 # Labels that are numbers: they are counted as names, and the answer says so.
+
+
+def empty_tally() -> InputError:
+    """Return the error for a question to a tally that has counted nothing."""
+    return InputError("the tally is empty: count at least one item first")
 
 
 def unordered(labels: Iterable[Label]) -> str | None:

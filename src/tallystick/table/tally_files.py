@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from tallystick.errors import FileError, FormatError, InputError
+from tallystick.errors import FormatError, InputError
 from tallystick.results import Json, PatternTable, Result
 from tallystick.table.cells import Label
 from tallystick.table.engine import as_arrow, as_numpy
 from tallystick.table.engines import frame_of, is_relation, is_source, opened
 from tallystick.table.patterns import Patterns, Recipe
+from tallystick.table.sources import absent, damaged
 from tallystick.table.tables import atomic
 from tallystick.table.tally import Sources, Tally
 
@@ -59,22 +60,21 @@ def load_tally(path: Path) -> tuple[Patterns, Recipe | None, Sources]:
     try:
         labels = {str(name): tuple(map(label_in, column)) for name, column in head["labels"]}
         recipe, counts = _recipe_in(head["recipe"]), as_numpy(table["count"])
-        codes = np.zeros((len(counts), len(labels)), np.int32)
+        codes, fits = np.zeros((len(counts), len(labels)), np.int32), True
         for j, own in enumerate(labels.values()):
             held = as_numpy(table[f"c{j}"])
-            if held.dtype.kind != "i" or not ((held >= 0) & (held < len(own))).all():
-                raise InputError("a code is outside its labels")
-            codes[:, j] = held
+            fits &= held.dtype.kind == "i" and bool(((held >= 0) & (held < len(own))).all())
+            codes[:, j] = held if fits else -1
         # The checksum knows bytes and not types: eight of them are a count or a weight.
         weighted = recipe is not None and recipe.weight is not None
         numbers = counts.dtype.kind == ("f" if weighted else "i")
-        if not numbers or not (np.isfinite(counts) & (counts >= 0)).all():
-            raise InputError("a count is negative or no number")
+        if not (fits and numbers and (np.isfinite(counts) & (counts >= 0)).all()):
+            raise InputError("a code or a count is out of range")
         # Files of earlier versions hold whole floats, and integers before all fractions.
         made = Patterns(labels, codes, counts).settled(Recipe(apart=frozenset(labels)))
         return made, recipe, Sources.from_json(head.get("sources"))
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{path} is a damaged tally ({error}): count the data again") from error
+        raise damaged(path, "tally", error, FormatError) from error
 
 
 def write_table(path: Path, kind: str, table: pa.Table, head: Mapping[str, Any]) -> None:
@@ -94,8 +94,8 @@ def read_table(path: Path, kind: str) -> tuple[pa.Table, dict[str, Any]]:
     """Read a table that :func:`write_table` wrote; anything else is refused by name."""
     import pyarrow as pa
 
-    if not path.is_file():
-        raise FileError(f"there is no file {path}")
+    if not path.exists():
+        raise absent(path, str(path))
     try:
         # Opened by Python: Arrow takes no name that is not UTF-8.
         with path.open("rb") as file:
@@ -124,10 +124,7 @@ def read_table(path: Path, kind: str) -> tuple[pa.Table, dict[str, Any]]:
         except (KeyError, TypeError, ValueError):  # columns that nobody wrote
             is_whole = False
         if not is_whole:
-            raise FormatError(
-                f"{path} is a damaged {kind} (its checksum differs): copy it again, or count the"
-                " data again"
-            )
+            raise damaged(path, kind, "its checksum differs", FormatError)
     return table, head
 
 

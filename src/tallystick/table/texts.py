@@ -17,7 +17,16 @@ from pathlib import Path
 from typing import IO, Any
 
 from tallystick.errors import FileError
-from tallystick.table.sources import CHUNK, File, most_unpacked, scratch, spooling, too_large
+from tallystick.table.sources import (
+    CHUNK,
+    File,
+    damaged,
+    most_unpacked,
+    scratch,
+    spooling,
+    too_large,
+    unreadable,
+)
 
 _OPENING = 1 << 16
 
@@ -57,7 +66,7 @@ def _open(file: File) -> IO[bytes]:
         # A gzip stream is a stream of bytes, which its type does not say.
         found: Any = gzip.GzipFile(file.path) if is_gzip(file.path) else file.path.open("rb")
     except OSError as error:
-        raise FileError(f"{file.name} cannot be read: {error.strerror}") from error
+        raise unreadable(file.name, error.strerror) from error
     stream: IO[bytes] = found
     return stream
 
@@ -159,9 +168,7 @@ def _copy(file: File, encoding: str | None) -> Iterator[Path]:
                 try:
                     copy.write(chunk if decoder is None else decoder.decode(chunk).encode())
                 except UnicodeError as error:
-                    raise FileError(
-                        f"{file.name}, line {line:,} is damaged {encoding} ({error}): save it as UTF-8"
-                    ) from error
+                    raise damaged(f"{file.name}, line {line:,}", str(encoding), error) from error
             copy.flush()
         yield Path(copy.name)
 
@@ -172,11 +179,9 @@ def _read(stream: Any, name: str, line: int) -> bytes:
         found: bytes = stream.read1(CHUNK)
         return found
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise FileError(
-            f"{name} is a truncated or damaged .gz file near line {line:,} ({error}); copy it again"
-        ) from error
+        raise damaged(f"{name}, line {line:,}", ".gz file", error) from error
     except OSError as error:
-        raise FileError(f"{name} cannot be read: {error.strerror}") from error
+        raise unreadable(name, error.strerror) from error
 
 
 def _check(path: Path, name: str, by_line: bool) -> tuple[bool, int]:
@@ -189,20 +194,15 @@ def _check(path: Path, name: str, by_line: bool) -> tuple[bool, int]:
             nul = chunk.find(0)
             if nul >= 0:
                 at = line + chunk.count(b"\n", 0, nul)
-                raise FileError(
-                    f"{name}, line {at}: a NUL byte at offset {offset + nul:,}; this is not text,"
-                    " or it is UTF-16: save it as UTF-8"
-                )
+                raise FileError(_not_utf8(name, at, 0, offset + nul))
             held = len(decoder.getstate()[0])
             try:
                 decoder.decode(chunk, final=not chunk)
             except UnicodeDecodeError as error:
                 bad = error.object[error.start]
                 at = line + error.object.count(b"\n", 0, error.start)
-                raise _OtherEncodingError(
-                    f"{name}, line {at}: byte 0x{bad:02x} at offset"
-                    f" {offset - held + error.start:,} is not UTF-8; save the file as UTF-8"
-                ) from error
+                place = offset - held + error.start
+                raise _OtherEncodingError(_not_utf8(name, at, bad, place)) from error
             if not chunk:
                 return quoted, line - 1
             quoted = quoted or b'"' in chunk
@@ -212,6 +212,13 @@ def _check(path: Path, name: str, by_line: bool) -> tuple[bool, int]:
                 raise too_long(name, line)
             line += chunk.count(b"\n")
             offset += len(chunk)
+
+
+def _not_utf8(name: str, line: int, byte: int, place: int) -> str:
+    return (
+        f"{name}, line {line}: byte 0x{byte:02x} at offset {place:,} is not UTF-8 text; save the"
+        " file as UTF-8"
+    )
 
 
 def too_long(name: str, line: int) -> FileError:

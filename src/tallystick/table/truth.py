@@ -14,7 +14,7 @@ from tallystick.table.reading_names import ROLE_NAMES, plain
 from tallystick.table.roles import Layout, Roles, check_usable
 from tallystick.table.scanning import scan
 from tallystick.table.sources import missing_column, scratch
-from tallystick.table.tables import Table
+from tallystick.table.tables import Table, blank_cell
 
 _LEAST_SHARED = 20
 """Items of a table from which a file that labels every one of them is taken to be its own."""
@@ -98,7 +98,7 @@ def _column(labels: Table, keys: tuple[str, ...], named: str | None) -> str:
     others = [name for name in labels.columns if name not in keys]
     if len(others) == 1:
         return others[0]
-    listed = ", ".join(map(repr, others[:6])) or "no other column"
+    listed = ", ".join(map(repr, others[:6])) or "nothing"
     raise InputError(
         f"{labels.source} has {listed} beside {' and '.join(map(repr, keys))}: name the column of"
         " the truth (--truth)"
@@ -135,7 +135,7 @@ def _refuse_twice(labels: Table, keys: tuple[str, ...], column: str) -> None:
     for name in keys:
         place = labels.row_of(name, None)
         if place is not None:
-            raise InputError(f"{place}: {name!r} is blank. Name the item of every label")
+            raise blank_cell(place, "item", name)
     for name, values in labels.query(
         f"select {_key_sql(keys)}, count(distinct {identifier(column)}) from rows group by 1"
         " having count(*) > 1 limit 1"

@@ -73,7 +73,6 @@ def settle(held: Table | Tally, roles: Roles, source: str, *, spread: bool) -> S
             raise InputError(f"{source}: every {role} in {name!r} is 0, so no row is left")
         held = _positive(held, name) if low == 0 else held
         if role == "weight" and (low == high or _range(held, name, role, source)[0] == high):
-            notes = (f"every row has the same weight {name!r}, which changes nothing",)
             held, roles = _without(held, name), replace(roles, weight=None)
         elif role == "count" and spread and isinstance(held, Table):
             held, roles = written_out(held, name, roles.item), replace(roles, count=None)
@@ -148,13 +147,15 @@ def _range_of_table(table: Table, name: str, role: str) -> tuple[float, float]:
     if bad:
         [(row, cell)] = bad
         shown = "blank" if cell is None or not str(cell).strip() else repr(cell)
-        raise InputError(
-            f"{table.place(int(row))}: the {role} {name!r} is {shown}; it must be {_WANTED[role]}"
-        )
+        raise _no_number(table.place(int(row)), role, name, shown)
     [(low, high)] = table.query(f"select min({number}), max({number}) from rows")
     if low is None:
         raise InputError(f"{table.source} has no rows")
     return float(low), float(high)
+
+
+def _no_number(place: object, role: str, name: str, shown: str) -> InputError:
+    return InputError(f"{place}: the {role} {name!r} is {shown}; it must be {_WANTED[role]}")
 
 
 def _refuse_two_counts(table: Table, count: str, item: str) -> None:
@@ -180,9 +181,7 @@ def numbers_in(tally: Tally, name: str) -> Mapping[Any, float]:
             found[label] = float("nan")
         if not 0 <= found[label] < float("inf"):
             shown = "blank" if label is None else repr(label)
-            raise InputError(
-                f"the weight {name!r} holds a cell that is {shown}; it must be {_WANTED['weight']}"
-            )
+            raise _no_number("a counted row", "weight", name, shown)
     return found
 
 
@@ -338,8 +337,6 @@ def without_summary(table: Table, given: Roles) -> Table:
             f"select place, cell from {numbered} where sums order by place limit {_MOST_SUMS + 1}"
         )
     left, notes = last - len(found), table.notes
-    if last < rows:
-        notes = (*notes, f"blank lines at the end: {rows - last:,}, left out")
     below = [place for place, _ in found] == list(range(left + 1, last + 1))
     if below and 0 < len(found) <= _MOST_SUMS and left >= _FEWEST_ITEMS:
         cells, last = ", ".join(repr(cell.strip()) for _, cell in found), left
