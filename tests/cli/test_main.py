@@ -52,10 +52,10 @@ def test_a_label_with_two_dashes_is_a_label(in_process, tmp_path):
 @pytest.mark.parametrize(
     ("votes", "said"),
     [
-        ('{"a": "x", "b": "x"}\n7\n', "line 2 of stdin is '7', not a JSON object"),
-        ("a,b\n1,1\n1,2,3\n", "line 3 of stdin has more or fewer cells than the header's 2"),
-        ("a,b\n1\n", "line 2 of stdin has more or fewer cells than the header's 2"),
-        ("a,a\n1,1\n", "the header of stdin must name different columns"),
+        ('{"a": "x", "b": "x"}\n7\n', "line 2 of stdin cannot be read"),
+        ("a,b\n1,1\n1,2,3\n", "line 3 of stdin cannot be read"),
+        ("a,b\n1\n", "line 2 of stdin cannot be read"),
+        ("a,a\n1,1\n", "line 1 of stdin cannot be read"),
     ],
 )
 def test_a_line_that_is_no_row_is_refused_by_its_number(in_process, votes, said):

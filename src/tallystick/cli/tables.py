@@ -198,9 +198,8 @@ def follow(call: Call) -> None:
         for record in records(sys.stdin):
             if names is None:
                 names = _columns(tuple(record), roles.judges, roles.truth, roles.item)
-            absent = [name for name in names if name not in record]
-            if absent:
-                raise InputError(f"a row lacks column {absent[0]!r}: every row needs {list(names)}")
+            if any(name not in record for name in names):
+                raise InputError(f"stdin: every row needs the columns {', '.join(names)}")
             yield from stream.push({name: [record[name]] for name in names})
         yield from stream.finish()
 
@@ -235,14 +234,11 @@ def records(lines: TextIO) -> Iterator[dict[str, Any]]:
     rows = csv.DictReader(every)
     header = rows.fieldnames or []
     if len(set(header)) != len(header) or not header:
-        raise InputError(f"the header of stdin must name different columns, got {list(header)}")
+        raise _wrong_line(1)
     for row in rows:
         # A cell too many has no name, and a name too many has no cell.
         if None in row or None in row.values():
-            raise InputError(
-                f"line {rows.line_num} of stdin has more or fewer cells than the header's"
-                f" {len(header)}"
-            )
+            raise _wrong_line(rows.line_num)
         yield {name: cell if cell.strip() else None for name, cell in row.items()}
 
 
@@ -253,8 +249,15 @@ def _object(line: str, number: int) -> dict[str, Any]:
     except ValueError:
         row = None
     if not isinstance(row, dict):
-        raise InputError(f"line {number} of stdin is {line.strip()[:40]!r}, not a JSON object")
+        raise _wrong_line(number)
     return row
+
+
+def _wrong_line(number: int) -> InputError:
+    return InputError(
+        f"line {number} of stdin cannot be read: it takes JSON objects, or a header of different"
+        " names and lines with as many cells"
+    )
 
 
 def _columns(

@@ -75,13 +75,8 @@ def chart(figure: Figure) -> Chart:
 def figure_of(result: Result, figure: int = 0) -> Figure:
     """Return one figure of *result*; a number that it does not have is refused."""
     figures = result.figures()
-    if not figures:
-        raise InputError(f"a {result.verb or type(result).__name__} result has no picture")
     if not -len(figures) <= figure < len(figures):
-        raise InputError(
-            f"figure must be below {len(figures)}, the number of pictures of this result, got"
-            f" {figure}"
-        )
+        raise InputError(f"figure {figure} is not there: this result has {len(figures)} pictures")
     return figures[figure]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import MissingExtra
+from tallystick.errors import MissingExtra, no_attribute
 
 if TYPE_CHECKING:
     from tallystick.serve.client import ServeClient as Client
@@ -26,4 +26,4 @@ def __getattr__(name: str) -> Any:
         from tallystick.serve.client import ServeClient
 
         return ServeClient
-    raise AttributeError(f"module 'tallystick.serve' has no attribute {name!r}")
+    raise no_attribute(__name__, name)
