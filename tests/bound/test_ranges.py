@@ -80,7 +80,7 @@ def test_the_ranges_of_a_score_hold_together_and_contain_those_of_one_threshold(
     wide = next(b.interval for b in many.bounds if b.threshold == 0.5)
     assert wide.low < narrow.low < narrow.high < wide.high
     assert many.figures()[0].kind == "bands"
-    assert "is settled at no threshold" in many.verdict
+    assert "the accuracy of score is not settled" in many.verdict
     with pytest.raises(InputError, match="claim on one prediction"):
         bound(rows, score="score", weak=WEAK, thresholds=(0.1, 0.5), at_least=0.5)
 
@@ -153,10 +153,15 @@ def test_what_does_not_fit_is_refused_with_the_way_out(laws, tmp_path):
             ask(data, weak=WEAK, item="item", label_model=write(tmp_path / name, header, table))
 
     refused("short.csv", ["0", "1"], p[:10], "one row per item in the order")
-    refused("lacking.csv", ["item", "0", "1"], [["m0", 0.5, 0.5]], "it has none for 'm1'")
+    refused(
+        "lacking.csv",
+        ["item", "0", "1"],
+        [["m0", 0.5, 0.5]],
+        "one row per 'item', and has not for 'm1'",
+    )
     refused("bad.csv", ["0", "1"], [[0.5, 0.5]] * (N - 1) + [[0.5, 0.9]], f"row {N}")
     refused("nameless.csv", ["a", "b"], p, "one column of probabilities per class")
-    refused("twice.csv", ["item", "0", "1"], [["m0", 0.5, 0.5]] * 2, "two for one")
+    refused("twice.csv", ["item", "0", "1"], [["m0", 0.5, 0.5]] * 2, "has not for")
     with pytest.raises(InputError, match="label model must be one of"):
         ask(data, weak=WEAK, label_model="triplet")
     path = write(tmp_path / "p.csv", ["0", "1"], p)

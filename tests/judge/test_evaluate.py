@@ -168,7 +168,7 @@ def test_true_labels_that_no_judge_gives_are_pointed_out():
         for w in evaluate(Tally.of(votes), truth="gold").warnings
     )
     with pytest.raises(
-        InputError, match="truth 'gold' says 2, 3, and the votes say 0, 1: no label is shared"
+        InputError, match="column 'x' says 0, 1, and the truth 'gold' says 2, 3: no label is shared"
     ):
         evaluate(Tally.of({**votes, "gold": [2, 3] * 20}), truth="gold")
 

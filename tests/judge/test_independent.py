@@ -57,7 +57,7 @@ def test_a_prevalence_range_that_contains_both_points_is_refused():
 @pytest.mark.parametrize("bad", [(0.5, 0.2), (-0.1, 0.5), (0.5, 1.5), (0.0, 0.0)])
 def test_a_prevalence_that_is_no_range_in_the_unit_interval_is_refused(bad):
     votes = table(three("2/5", ("9/10", "4/5"), ("3/4", "3/4"), ("2/3", "4/5")))
-    with pytest.raises(InputError, match="prevalence of 'a'"):
+    with pytest.raises(InputError, match="LABEL=LOW,HIGH, a range within"):
         independent(votes, judges=["x", "y", "z"], prevalence={"a": bad})
 
 

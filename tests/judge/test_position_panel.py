@@ -60,7 +60,7 @@ def test_what_may_be_an_answer_or_a_place_is_asked_about():
     for order, first in ((["x_ab", "x_ba"], 0.0), (["x_ba", "x_ab"], 1.0)):
         found = evaluate(votes, judges=order, method="position-bias", recorded="answer")
         assert found.judges[0].first_share == first
-    with pytest.raises(InputError, match="--judges FIRST,SECOND"):
+    with pytest.raises(InputError, match="--judges gpt_ab,gpt_ba"):
         evaluate(votes, judges=["x_ab"], method="position-bias")
 
 
@@ -75,5 +75,5 @@ def test_letters_that_stay_when_the_order_is_swapped_are_asked_about():
 
 def test_two_judges_are_not_taken_for_two_orders_of_one():
     votes = {"gpt": ["A", "B"] * 50, "claude": ["A", "A"] * 50}
-    with pytest.raises(InputError, match="look like two judges"):
+    with pytest.raises(InputError, match="named alike and in pairs"):
         evaluate(votes, judges=["gpt", "claude"], method="position-bias")

@@ -111,7 +111,5 @@ def test_position_bias_is_found_and_named():
     assert again.judges[0].first_share == pytest.approx(0.75)
     even = position_bias(Tally.of({"ab": ["A", "B"], "ba": ["B", "A"]}), pairs=pair)
     assert even.judges[0].consistent == 1
-    with pytest.raises(InputError, match="recorded"):
-        position_bias(biased, pairs=pair, recorded="other")
     with pytest.raises(InputError, match="all of"):
         position_bias(Tally.of({"ab": ["A", None], "ba": [None, "B"]}), pairs=pair)

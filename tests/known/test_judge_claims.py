@@ -88,7 +88,7 @@ def test_without_labels_nobody_is_said_to_be_best(ask):
 def test_no_method_without_labels_names_a_best_judge(ask, method):
     said = ask(panel([0.95] + [0.6] * 4, 0, seed=6), "--method", method)
     assert said["verdict"].startswith("If ")
-    assert "your five judges would be right on " in said["verdict"]
+    assert "your five judges are right on " in said["verdict"]
     assert "judge_" not in said["verdict"]
 
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from tallystick.errors import InputError
 from tallystick.results import Interval
 from tallystick.stats.bets import crossing
-from tallystick.stats.exact_tails import one_per, open_unit
-from tallystick.stats.intervals import Bounds, Floats, Vector
+from tallystick.stats.exact_tails import finite, one_per, open_unit, within
+from tallystick.stats.intervals import Bounds, Floats, Vector, as_counts
 
 PSEUDO = 0.35
 """The fraction of one more label, at the worst value, that each end sees."""
@@ -170,10 +170,8 @@ def adverse_mean(
 
     open_unit(alpha=alpha)
     limits = (float(bounds[0]), float(bounds[1]))
-    if limits not in PSEUDOS:
-        raise InputError(f"bounds must be (0, 1) or (-1, 1), got {bounds!r}: rescale the labels")
     y, h, n = _checked(labels, stratum, sizes)
-    check_within(y, limits)
+    within(limits, labels=y)
     k, sums = (np.bincount(h, part, n.size).astype(np.float64) for part in (None, y))
     items, m = float(n.sum()), y.size
 
@@ -216,18 +214,9 @@ def _checked(
     y, n = (np.asarray(part, dtype=np.float64) for part in (labels, sizes))
     h = np.asarray(stratum, dtype=np.int64)
     one_per("label", max(1, y.size), labels=y, stratum=h)
-    if n.ndim != 1 or h.min() < 0 or h.max() >= n.size or (np.bincount(h) > n[: h.max() + 1]).any():
-        raise InputError(f"stratum must be positions in sizes, at most {n.tolist()} labels in each")
+    within((0, n.size - 1), stratum=h)
+    as_counts(np.bincount(h, minlength=n.size), n, names=("labels", "sizes"))
     return y, h, n
-
-
-def check_within(labels: Floats, bounds: Bounds) -> None:
-    """Raise ``InputError`` for a label outside its bounds."""
-    outside = ~((labels >= bounds[0]) & (labels <= bounds[1]))  # also catches NaN
-    if outside.any():
-        raise InputError(
-            f"labels must lie in {bounds!r}, got {labels[outside].flat[0]}: rescale them first"
-        )
 
 
 LOWEST, HIGHEST = -12.0, 30.0
@@ -391,6 +380,5 @@ def graded_strata(consensus: Vector, counts: Vector | None = None) -> Codes:
 
 def _finite(consensus: Vector) -> Floats:
     c = np.asarray(consensus, dtype=np.float64)
-    if c.ndim != 1 or not np.isfinite(c).all():
-        raise InputError("consensus must be finite: leave out items that no judge graded")
+    finite(consensus=c)
     return c

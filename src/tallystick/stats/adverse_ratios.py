@@ -29,6 +29,7 @@ from tallystick.stats.intervals import Floats, Vector, as_counts
 from tallystick.stats.pairs import accuracy_intervals
 
 METHOD = "four-cell adverse likelihood"
+_SCORE = "adverse score interval"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -373,7 +374,7 @@ def adverse_auc(
     one, zero = (np.asarray(part, dtype=np.float64) for part in (positives, negatives))
     n1, n0 = one.size, zero.size
     if not (n1 and n0):
-        none = Interval(0.0, 1.0, 1 - alpha, "approximate", None, "adverse score interval")
+        none = Interval(0.0, 1.0, 1 - alpha, "approximate", None, _SCORE)
         return Unknown("one of the two classes has no label"), none
 
     # A placement is the share of the other class that an item beats; for a negative, that beats it.
@@ -405,7 +406,7 @@ def adverse_auc(
         return low
 
     low, high = reach(estimate, False), 1 - reach(1 - estimate, True)
-    return estimate, Interval(low, high, 1 - alpha, "approximate", None, "adverse score interval")
+    return estimate, Interval(low, high, 1 - alpha, "approximate", None, _SCORE)
 
 
 def _beaten(mine: Floats, others: Floats) -> Floats:

@@ -12,9 +12,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.errors import InputError
 from tallystick.results import Interval, Unknown
-from tallystick.stats.exact_tails import one_per, open_unit, positive, whole
+from tallystick.stats.exact_tails import columns_of, one_per, open_unit, positive, whole, within
 from tallystick.stats.intervals import clopper_pearson, pseudo_t
 
 # What an agreement statistic returns.
@@ -115,23 +114,19 @@ def as_ratings(
            [0., 1.]])
     >>> as_ratings([[0, 2]], n_labels=2)
     Traceback (most recent call last):
-    tallystick.errors.InputError: codes must be in -1..1: pass a larger n_labels
+    tallystick.errors.InputError: codes must be in [-1, 1], got 2
     """
     table = np.asarray(codes)
-    if table.ndim != 2 or table.shape[1] < 2 or table.dtype.kind not in "iu":
-        raise InputError(
-            "codes must be items x at least two raters, whole numbers, got shape"
-            f" {table.shape} of {table.dtype}"
-        )
+    columns_of(2, codes=table)
+    whole(-1, codes=table)
     table = table.astype(np.int64)
     weights = np.ones(table.shape[0]) if counts is None else np.asarray(counts, dtype=np.float64)
-    one_per("row of codes", len(table), counts=weights)
+    one_per("row", len(table), counts=weights)
     whole(0, counts=weights)
     # The jackknife adds one item with the second commonest label, so there must be one.
     size = max(2, int(table.max(initial=-1)) + 1) if n_labels is None else n_labels
     whole(2, n_labels=size)
-    if table.min(initial=0) < -1 or table.max(initial=-1) >= size:
-        raise InputError(f"codes must be in -1..{size - 1}: pass a larger n_labels")
+    within((-1, size - 1), codes=table)
 
     # Rows without an item or without a rating say nothing and only cost time.
     used = (weights > 0) & (table >= 0).any(axis=1)
@@ -272,8 +267,7 @@ def cohen_kappa(
 def _of_two(codes: npt.ArrayLike, counts: npt.ArrayLike | None, n_labels: int | None) -> Ratings:
     """Return the items that both of two raters rated."""
     ratings = as_ratings(codes, counts, n_labels=n_labels)
-    if ratings.n_raters != 2:
-        raise InputError(f"codes must have two columns, one per rater, got {ratings.n_raters}")
+    columns_of(2, most=2, codes=ratings.codes)
     return ratings.rated(2)
 
 
@@ -543,7 +537,7 @@ def mean_bias(
     scale = np.arange(ratings.n_labels) if values is None else np.asarray(values, dtype=np.float64)
     one_per("label", ratings.n_labels, values=scale)
     bound = float(np.ptp(scale))
-    positive(**{"the range of values": bound})
+    positive(range_of_values=bound)
 
     n = float(ratings.counts.sum())
     mean: float | Unknown = Unknown(NO_PAIR)

@@ -11,9 +11,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tallystick.errors import InputError
 from tallystick.stats.bets import Wagers, stakes_before
-from tallystick.stats.exact_tails import open_unit, whole
+from tallystick.stats.exact_tails import at_least, open_unit, whole, zero_or_one
 from tallystick.stats.intervals import Bounds, Floats, Intervals, Vector, as_unit, from_unit
 
 
@@ -222,16 +221,9 @@ def _path(start: RateTest, events: npt.ArrayLike) -> tuple[Floats, Floats]:
     last.
     """
     hits = np.asarray(events, dtype=float)
-    if hits.ndim == 0 or not np.all((hits == 0) | (hits == 1)):
-        raise InputError(
-            "events must be 0 or 1, along the last axis: leave out what was not answered"
-        )
+    zero_or_one(events=hits)
     length = hits.shape[-1]
-    if start.items + length > start.population:
-        raise InputError(
-            f"population must be at least the items seen, got {start.population} <"
-            f" {start.items + length}"
-        )
+    at_least(start.items + length, population=start.population)
     event = hits == 1
     before = start.events + np.cumsum(hits, axis=-1) - hits
     quota = start.limit * start.population - before  # events that the null still holds in store

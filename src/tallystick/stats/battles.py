@@ -18,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick._rng import Rng
-from tallystick.errors import InputError
 from tallystick.stats.clusters import SignFlips, ends_at, fewest_clusters, sign_flip_columns
-from tallystick.stats.exact_tails import one_per, open_unit, whole
+from tallystick.stats.exact_tails import one_per, open_unit, whole, within
 from tallystick.stats.intervals import pseudo_t
 from tallystick.stats.pairs import bounded_p_value
 from tallystick.stats.signs import sign_p_value
@@ -73,8 +72,7 @@ def battles(wins: int, ties: int, losses: int, *, alpha: float = 0.05) -> Battle
     """
     whole(0, wins=wins, ties=ties, losses=losses)
     n = wins + ties + losses
-    if not n:
-        raise InputError("there are no battles: wins, ties and losses are all 0")
+    whole(1, battles=n)
     if n < FEW:
         ends = exact_score(wins, losses, n, alpha=alpha)
     else:
@@ -249,8 +247,8 @@ def _flip(d: Floats, codes: Codes, *, rng: Rng, alpha: float) -> SignFlips:
 
 def _outcomes(values: npt.ArrayLike) -> Floats:
     d = np.asarray(values, dtype=float)
-    if d.ndim != 1 or not d.size or not (np.abs(d) <= 1).all():
-        raise InputError("outcomes must lie between 1 (the first wins) and -1, one per battle")
+    one_per("battle", max(1, d.size), outcomes=d)
+    within((-1, 1), outcomes=d)
     return d
 
 

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.results import Interval
-from tallystick.stats.adverse_binary import Ends, Population, check_population, check_within
+from tallystick.stats.adverse_binary import Ends, Population, check_population
 from tallystick.stats.anytime import betting_ends
 from tallystick.stats.bets import Wagers, stakes_before
+from tallystick.stats.exact_tails import within
 from tallystick.stats.intervals import Bounds, Floats, Vector, as_counts, clopper_pearson
 from tallystick.stats.urns import hypergeometric, hypergeometric_strata
 
@@ -132,7 +133,7 @@ class CertifiedRows:
         >>> low.round(3).tolist(), high.round(3).tolist()
         ([0.271], [0.981])
         """
-        check_within(labels, bounds)
+        within(bounds, labels=labels)
         # Differences are brought to [0, 1]; the slope stays if the consensus is scaled too.
         scale = bounds[1] - bounds[0]
         unit = (labels - bounds[0]) / scale

@@ -40,7 +40,7 @@ import numpy.typing as npt
 
 from tallystick._rng import Rng, as_rng
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.exact_tails import at_least, open_unit, positive, whole
+from tallystick.stats.exact_tails import at_least, columns_of, finite, open_unit, positive, whole
 
 Floats = npt.NDArray[np.float64]
 Places = npt.NDArray[np.intp]
@@ -186,10 +186,8 @@ def sign_flip_columns(
     [0.0667, 0.325]
     """
     table = np.asarray(differences, dtype=float)
-    if table.ndim != 2 or not table.shape[1] or not np.isfinite(table).all():
-        raise InputError(
-            f"differences must be clusters x pairs of finite numbers, got shape {table.shape}"
-        )
+    columns_of(1, differences=table)
+    finite(differences=table)
     open_unit(alpha=alpha)
     positive(width=width)
     at_least(0, adverse=adverse)

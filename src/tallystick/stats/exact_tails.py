@@ -130,6 +130,33 @@ def closed_unit(**values: npt.ArrayLike) -> None:
     _require(values, lambda x: (x >= 0) & (x <= 1), "in [0, 1]")
 
 
+def within(ends: tuple[float, float], **values: npt.ArrayLike) -> None:
+    """Refuse what lies outside two ends, NaN included.
+
+    >>> within((-1, 1), codes=[0, 2])
+    Traceback (most recent call last):
+    tallystick.errors.InputError: codes must be in [-1, 1], got 2
+    """
+    low, high = ends
+    _require(values, lambda x: (x >= low) & (x <= high), f"in [{low:g}, {high:g}]")
+
+
+def zero_or_one(**values: npt.ArrayLike) -> None:
+    """Refuse what is neither 0 nor 1.
+
+    >>> zero_or_one(events=[0, 1, 1])
+    """
+    _require(values, lambda x: (x == 0) | (x == 1), "0 or 1")
+
+
+def finite(**values: npt.ArrayLike) -> None:
+    """Refuse NaN and infinities.
+
+    >>> finite(consensus=[0.5])
+    """
+    _require(values, np.isfinite, "finite")
+
+
 def positive(**values: npt.ArrayLike) -> None:
     """Refuse what is not a finite number above 0.
 
@@ -178,6 +205,19 @@ def one_per(what: str, size: int, **values: npt.ArrayLike) -> None:
             )
 
 
+def columns_of(least: int, most: float = np.inf, **values: npt.ArrayLike) -> None:
+    """Refuse what is not a table with at least *least* columns and at most *most*.
+
+    >>> columns_of(2, codes=[[0, 1], [1, 1]])
+    """
+    for name, value in values.items():
+        shape = np.shape(value)
+        if len(shape) != 2 or not least <= shape[1] <= most:
+            raise InputError(
+                f"{name} must be a table of {least} columns or more, got shape {shape}"
+            )
+
+
 def _require(
     values: Mapping[str, npt.ArrayLike],
     fits: Callable[[Floats], npt.NDArray[np.bool_]],
@@ -185,5 +225,7 @@ def _require(
 ) -> None:
     for name, value in values.items():
         given = np.asarray(value)
-        if not fits(given if given.dtype.kind in "iuf" else given.astype(float)).all():
-            raise InputError(f"{name} must be {wanted}, got {value!r}")
+        fit = fits(given if given.dtype.kind in "iuf" else given.astype(float))
+        if not fit.all():
+            wrong = given[~fit].flat[0] if given.ndim else repr(value)
+            raise InputError(f"{name} must be {wanted}, got {wrong}")

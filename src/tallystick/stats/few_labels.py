@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick._rng import Rng, as_rng
-from tallystick.errors import InputError
 from tallystick.results import Guarantee
 from tallystick.stats.adverse_binary import Ends, Population, check_population
 from tallystick.stats.exact_tails import one_per, open_unit, positive, whole
@@ -234,8 +233,7 @@ class FewLabels:
         """
         open_unit(alpha=alpha)
         whole(1, draws=draws)
-        if self.labels.size < 2:
-            raise InputError("pairs needs at least 2 systems, got 1")
+        whole(2, systems=self.labels.size)
         first, second = np.triu_indices(self.labels.size, 1)
         if self.shared or all(
             self._same(a, b) for a, b in zip(first.tolist(), second.tolist(), strict=True)
@@ -548,8 +546,7 @@ def fit(rows: Rows, *, pass_fail: bool, population: Population = "these") -> Few
     [0.535, 0.800] (95%, approximate) [87.]
     """
     check_population(population)
-    if np.isnan(check_labels(rows.y, pass_fail)).all():
-        raise InputError("y holds no label: give the truth of at least one row")
+    whole(1, labels=np.isfinite(check_labels(rows.y, pass_fail)).sum())
     return _chosen(rows, pass_fail, population)
 
 
@@ -646,11 +643,10 @@ def accuracies(
     """
     check_population(population)
     votes, right = _votes(codes, truth)
-    if not votes.size:
-        raise InputError("codes holds no vote: give at least one row and one column")
+    whole(1, votes=votes.size)
     options = {"count": counts, "weight": weight}
     arrays = {k: np.asarray(v) for k, v in options.items() if v is not None}
-    one_per("row of codes", right.size, **arrays)
+    one_per("row", right.size, **arrays)
 
     # A row that stands for nothing is no row, for every column alike.
     real = np.ones(right.size, dtype=bool)
@@ -833,7 +829,7 @@ def _left_open(
 def _votes(codes: ArrayLike, truth: ArrayLike) -> tuple[Codes, Codes]:
     whole(-1, codes=codes, truth=truth)
     votes, right = np.asarray(codes).astype(np.intp), np.asarray(truth).astype(np.intp)
-    one_per("row of codes", len(votes), truth=right)
+    one_per("row", len(votes), truth=right)
     return votes, right
 
 

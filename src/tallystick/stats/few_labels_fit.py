@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tallystick.errors import InputError
-from tallystick.stats.exact_tails import at_least, one_per, whole
+from tallystick.stats.exact_tails import at_least, closed_unit, one_per, whole, zero_or_one
 from tallystick.stats.intervals import Floats
 
 Codes: TypeAlias = NDArray[np.intp]
@@ -308,10 +308,7 @@ def check_labels(y: ArrayLike, pass_fail: bool) -> Floats:
     values = np.asarray(y, dtype=np.float64)
     given = values[~np.isnan(values)]
     one_per("row", values.size, y=values)
-    wrong = (given < 0) | (given > 1) | (pass_fail & ~np.isin(given, (0.0, 1.0)))
-    if wrong.any():
-        scale = "0 or 1 for pass_fail" if pass_fail else "in [0, 1] or NaN"
-        raise InputError(f"y must be {scale}, got {given[wrong][0]}")
+    (zero_or_one if pass_fail else closed_unit)(y=given)
     return values
 
 

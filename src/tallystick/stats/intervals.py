@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tallystick.errors import InputError
 from tallystick.results import Guarantee, Interval
-from tallystick.stats.exact_tails import at_least, open_unit, whole
+from tallystick.stats.exact_tails import at_least, open_unit, whole, within
 
 # Wilson's score interval: the good short answer for a share, and the brick of the stratified
 # ones.
@@ -376,12 +376,9 @@ def as_unit(values: Numbers, bounds: Bounds, *, name: str) -> Floats:
     array([0. , 0.5, 1. ])
     """
     low, high = check_bounds(bounds)
-    unit = (np.asarray(values, dtype=np.float64) - low) / (high - low)
-    outside = ~((unit >= -_ROUNDING) & (unit <= 1 + _ROUNDING))  # also catches NaN
-    if outside.any():
-        raise InputError(
-            f"{name} must lie in the bounds {bounds!r}, got {np.asarray(values)[outside].flat[0]}"
-        )
+    given, slack = np.asarray(values, dtype=np.float64), _ROUNDING * (high - low)
+    within((low - slack, high + slack), **{name: given})
+    unit = (given - low) / (high - low)
     return np.clip(unit, 0.0, 1.0)
 
 

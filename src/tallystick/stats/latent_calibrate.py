@@ -37,7 +37,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick._rng import Rng, as_rng
-from tallystick.errors import ConvergenceError, InputError
+from tallystick.errors import ConvergenceError
+from tallystick.stats.exact_tails import at_least
 from tallystick.stats.latent_headline import Support
 from tallystick.stats.latent_model import FloatArray, IntArray
 
@@ -113,12 +114,7 @@ def calibrate(
     array([0.82, 0.16, 0.65, 0.39, 0.68])
     """
     truth = np.asarray(labels, dtype=np.float64)
-    total = int(truth.sum())
-    if total < least:
-        raise InputError(
-            f"labels holds {total} labelled items and {least} are needed: label more items, "
-            "or show the support"
-        )
+    at_least(least, labels=truth.sum())
 
     right = truth[np.arange(len(truth)), given.consensus]
     k = truth.sum(axis=1)

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick._rng import Rng, as_rng, spawn
-from tallystick.errors import InputError, NotIdentifiable
+from tallystick.errors import NotIdentifiable
+from tallystick.stats.exact_tails import whole
 from tallystick.stats.latent_model import (
     FloatArray,
     IntArray,
@@ -281,11 +282,7 @@ class Replica:
     def of(cls, fit: LatentFit) -> Replica:
         """Prepare replicas of the data of *fit*."""
         votes = fit.votes
-        sizes = votes.counts.astype(np.int64)
-        if (sizes != votes.counts).any():
-            raise InputError(
-                "counts must be whole numbers for a parametric replica: weights are not items"
-            )
+        whole(0, counts=votes.counts)  # weights are not items
         voted_by = votes.codes >= 0
         first, member = _distinct(np.packbits(voted_by, axis=1))
         groups = voted_by[first]
@@ -434,20 +431,12 @@ def information(fit: LatentFit) -> LatentInformation:
     matrix += _complete(problem.counts(fit.posterior.T), position, model)
     matrix -= _spread_of_scores(fit, position)
     scale = np.sqrt(np.maximum(matrix.diagonal(), 0.0))
-    flat = int(scale.argmin())
-    if scale[flat] > 0:
+    if scale.min() > 0:
         values, vectors = np.linalg.eigh(matrix / np.outer(scale, scale))
-        flat = int(np.abs(vectors[:, 0]).argmax())
         if values[0] > _SINGULAR:
             inverse = (vectors / values) @ vectors.T / np.outer(scale, scale)
             return LatentInformation(model, position, scores, inverse)
-    y, m = (int(k) for k in position[flat])
-    where = (
-        f"the balance of class {y}" if m == 0 else f"judge {int(_parts(model)[m]) - 1} on class {y}"
-    )
-    raise NotIdentifiable(
-        f"the information is singular, most of all for {where}: use more items or fewer judges"
-    )
+    raise NotIdentifiable("the information is singular: use more items or fewer judges")
 
 
 def _complete(counts: FloatArray, position: IntArray, model: LatentModel) -> FloatArray:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallystick.errors import InputError, NotIdentifiable
-from tallystick.stats.exact_tails import at_least, one_per, positive, whole
+from tallystick.stats.exact_tails import at_least, columns_of, one_per, positive, whole, within
 
 if TYPE_CHECKING:
     import scipy.sparse as sp
@@ -57,10 +57,7 @@ class LatentModel:
     ) -> None:
         pi = np.array(balance, dtype=np.float64)
         table = np.array(confusion, dtype=np.float64)
-        if pi.ndim != 1 or table.ndim != 3 or table.shape[1] != pi.size:
-            raise InputError(
-                f"confusion must be judges x {pi.size} classes x votes, got shape {table.shape}"
-            )
+        one_per("class", table.shape[1], balance=pi)
         sizes = np.array(
             np.broadcast_to(
                 np.asarray(table.shape[2] if n_votes is None else n_votes), table.shape[:1]
@@ -365,25 +362,20 @@ def as_votes(
     5.0
     >>> as_votes([[0, 2]], [1], n_classes=2)
     Traceback (most recent call last):
-    tallystick.errors.InputError: codes of judge 1 must be in -1..1, got 2
+    tallystick.errors.InputError: codes must be in [-1, 1], got 2
     """
     table, weights = np.asarray(codes), np.asarray(counts, dtype=np.float64)
-    if table.ndim != 2 or not table.size or table.dtype.kind not in "iu":
-        raise InputError(
-            "codes must be patterns x judges, whole numbers, got shape"
-            f" {table.shape} of {table.dtype}"
-        )
+    columns_of(1, codes=table)
+    whole(-1, codes=table)
     one_per("pattern", len(table), counts=weights)
     at_least(0, counts=weights)
-    positive(**{"the sum of counts": weights.sum()})
+    positive(sum_of_counts=weights.sum())
     whole(2, n_classes=n_classes)
     each = n_classes if n_votes is None else np.asarray(n_votes, dtype=np.int64)
     sizes = np.broadcast_to(each, (table.shape[1],)).copy()
     whole(2, n_votes=sizes)
-    wrong = (table < -1) | (table >= sizes)
-    if wrong.any():
-        i, j = (int(k) for k in np.argwhere(wrong)[0])
-        raise InputError(f"codes of judge {j} must be in -1..{sizes[j] - 1}, got {table[i, j]}")
+    for column, size in zip(table.T, sizes, strict=True):
+        within((-1, size - 1), codes=column)
     return Votes(table.astype(np.int64), weights, sizes)
 
 
@@ -721,11 +713,17 @@ def _refuse_the_unidentified(votes: Votes, options: LatentOptions) -> None:
     if silent.any():
         raise InputError(f"judge {int(silent.argmax())} has no vote at all: drop its column")
     anchored = bool(options.confusion) or bool(np.any(np.asarray(options.confusion_prior)))
-    varied = int((votes.by_judge[:, 1] > 1).sum())
-    if varied < 3 and not anchored:
+    if not anchored:
+        require_three(votes.by_judge[:, 1])
+
+
+def require_three(different: FloatArray | IntArray) -> None:
+    """Refuse fewer than three judges that gave two *different* votes: too few to tell who errs."""
+    varied = int((different > 1).sum())
+    if varied < 3:
         raise NotIdentifiable(
-            f"only {varied} judges gave two different votes and three are needed: add a judge, a"
-            " known confusion matrix or a confusion_prior"
+            f"only {varied} judges gave two different votes and three are needed: add a judge, or"
+            " label some items"
         )
 
 

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from scipy import special
 
 from tallystick._rng import Rng, as_rng
-from tallystick.errors import InputError
 from tallystick.stats.clusters import sign_flip_pairs
+from tallystick.stats.exact_tails import whole
 from tallystick.stats.few_labels import FewLabels, Rows, fit
 from tallystick.stats.intervals import Bounds, Intervals, clopper_pearson, pseudo_t
 from tallystick.stats.maxt import adjusted_by_draws, holm, pairwise_max_t, upper_quantile
@@ -579,8 +579,7 @@ def _of_scores(
     """Return t intervals and the p-values that go with them, with pseudo-items where there is a
     *width*.
     """
-    if n < 2:
-        raise InputError(f"n must be at least 2 items to see how much scores vary, got {n}")
+    whole(2, items=n)
     free = t_intervals(difference, variance, n, alpha, flat)
     error = np.where(flat, np.inf, np.sqrt(variance / n))
     p_value, limit = t_p_value(difference, error, n - 1), float(width.max())

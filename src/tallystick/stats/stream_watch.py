@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from tallystick.errors import InputError, NotIdentifiable
 from tallystick.results import Unknown
-from tallystick.stats.exact_tails import one_per, whole
+from tallystick.stats.exact_tails import columns_of, one_per, positive, whole, within
 from tallystick.stats.latent_model import Votes, as_votes, fit_plain
 from tallystick.stats.stream import (
     FIRST_BLOCKS,
@@ -147,7 +147,8 @@ class Watch:
 
     def _alarm(self, place: int, strength: float) -> StreamAlarm:
         """Date the change, name its likely cause, and start anew behind it."""
-        layout, size = self._layout(), self.options.block
+        assert self.layout is not None
+        layout, size = self.layout, self.options.block
         counts = self._counts()
         column = layout.values(counts)[:, place]
         first = self.blocks + 1 - len(self.memory)
@@ -189,12 +190,12 @@ class Watch:
 
     def _name(self) -> list[Event]:
         """Name an earlier alarm's cause for good, once enough items came after it."""
-        if self.before is None:
+        if self.before is None or self.layout is None:
             return []
         alarm_block = self.before[2]
         if (self.blocks - alarm_block) * self.options.block < _FINAL:
             return []
-        explanations = self._explain(self._layout())
+        explanations = self._explain(self.layout)
         self.before = None
         return [Naming(block=self.blocks, alarm_block=alarm_block, explanations=explanations)]
 
@@ -234,19 +235,11 @@ class Watch:
         order = np.argsort(-votes, kind="stable")[: self.options.max_labels]
         return sorted(int(label) for label in order if votes[label] > 0)
 
-    def _layout(self) -> SeriesLayout:
-        if self.layout is None:
-            raise InputError("the label set is fixed after 20 blocks: there is no series yet")
-        return self.layout
-
     def _renumber(self, codes: npt.NDArray[Any], labels: Sequence[Hashable]) -> CodeArray:
         """Return the codes of this stream: labels are numbered as they first appear in it."""
         whole(-1, codes=codes)
-        if codes.shape[1:] != (self.n_judges,) or codes.max(initial=-1) >= len(labels):
-            raise InputError(
-                f"codes must be items x {self.n_judges} judges, places in {len(labels)} labels, got"
-                f" shape {codes.shape}"
-            )
+        columns_of(self.n_judges, most=self.n_judges, codes=codes)
+        within((-1, len(labels) - 1), codes=codes)
         found, first = np.unique(codes, return_index=True)
         for code in found[np.argsort(first)]:
             if code >= 0 and labels[code] not in self.labels:
@@ -523,8 +516,7 @@ def explain(
     patterns = np.asarray(codes)
     a, b = (np.asarray(x, dtype=np.float64) for x in (before, after))
     one_per("pattern", len(patterns), before=a, after=b)
-    if a.sum() == 0 or b.sum() == 0:
-        raise InputError("before and after must each hold at least one item")
+    positive(before=a.sum(), after=b.sum())
     votes = as_votes(patterns, a, n_classes=n_labels, n_votes=n_votes)
     if votes.n_judges < 2:
         return Explanations(tested=())

@@ -188,7 +188,7 @@ def tango(
         0,
         first_only=b,
         second_only=c,
-        **{"n - first_only - second_only": size * (1 + 1e-12) - b - c},
+        same=size * (1 + 1e-12) - b - c,
     )
     positive(n=size)
     z = float(-special.ndtri(alpha / 2))
@@ -258,7 +258,7 @@ def exact_score(first_only: int, second_only: int, n: int, *, alpha: float = 0.0
     whole(0, first_only=first_only, second_only=second_only)
     whole(1, n=n)
     b, c, size = int(first_only), int(second_only), int(n)
-    as_counts(b + c, size, names=("first_only + second_only", "n"))
+    as_counts(b + c, size, names=("disagreements", "n"))
     spent = SPENT_ON_RANGE * alpha / 2
     level = SLACK * (alpha / 2 - spent)
     d_low, d_high = clopper_pearson(b + c, size, alpha=spent)

@@ -105,7 +105,7 @@ def hypergeometric_strata(
     x = np.broadcast_to(x, n.shape)
     x, k, n = (np.atleast_2d(part) for part in (x, k, n))
     every = n.sum(axis=-1)
-    whole(1, **{"the sum of sizes": every})
+    whole(1, sum_of_sizes=every)
     right, drawn, size = (np.reshape(part, (-1, 2)).astype(np.int64) for part in (x, k, n))
     low = fewest_in_strata(right, drawn, size, alpha / 2).reshape(every.shape) / every
     high = (

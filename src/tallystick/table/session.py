@@ -30,6 +30,9 @@ _THIRD = 2
 RANDOM = "random"
 """The rule of a session whose labels are a random sample: of all rows, or of each system's rows."""
 
+DRAWN = "labelled rows were drawn by label, with the probabilities that its session records"
+"""What an answer from a session rests on."""
+
 IN_FILE = "file"
 """Who answered what the table held before the session began."""
 
@@ -256,6 +259,19 @@ class Session:
         """Return how many draws may be read: all before the first that is not done."""
         open_ = [ask.draw for ask in self.asks if not self.done(ask.number)]
         return min(open_, default=self.n_draws)
+
+    def require_drawn(self, question: str, *, rows: bool = True) -> None:
+        """Refuse labels that were drawn only where models differ, to answer *question*."""
+        if self.head.question == "compare" or (rows and self.head.units != "rows"):
+            raise InputError(
+                f"{self.path} was drawn for {self.head.question}, only where models differ: it says"
+                f" nothing about all rows. Begin a session with --question {question}"
+            )
+
+    def require_labels(self) -> None:
+        """Refuse a session without a label that is read by all who have to."""
+        if not self.readable():
+            raise InputError(f"{self.path} has no labels to read yet: answer its first items")
 
     def open_asks(self, reader: str) -> list[Ask]:
         """Return what this reader has still to answer, in the order of asking."""

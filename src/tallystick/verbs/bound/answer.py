@@ -51,7 +51,7 @@ from tallystick.verbs.bound.verdict import (
     conclude_thresholds,
     warnings_of,
 )
-from tallystick.verbs.bound.votes import WeakVotes, at_thresholds, weak_summary
+from tallystick.verbs.bound.votes import WeakVotes, at_thresholds, no_class, weak_summary
 
 
 def evaluate(source: Any, **options: Any) -> BoundResult:
@@ -237,10 +237,7 @@ def _negative_and_positive(
         )
     words = [str(label) for label in classes]
     if str(question.positive) not in words:
-        raise InputError(
-            f"positive {question.positive!r} is not a class: the classes are"
-            f" {', '.join(map(repr, classes))}"
-        )
+        raise no_class("positive", question.positive, classes)
     at = words.index(str(question.positive))
     return classes[1 - at], classes[at]
 

@@ -318,14 +318,17 @@ def _checked(law: FloatArray, name: str, slack: float) -> FloatArray:
     wrong = (np.abs(total - 1) > slack) | (law < -slack).any(axis=1) | partly
     if wrong.any():
         row = int(wrong.argmax())
-        raise InputError(
-            f"label model {name}, row {row + 1}: {law[row].round(4).tolist()} are not"
-            " probabilities: they must be at least 0, sum to 1, and be there for all classes or"
-            " for none"
-        )
+        raise _no_probabilities(name, f"row {row + 1}: {law[row].round(4).tolist()}")
     clean = np.clip(law, 0, 1)
     clean[said] /= clean[said].sum(axis=1, keepdims=True)
     return clean
+
+
+def _no_probabilities(name: str, where: str) -> InputError:
+    return InputError(
+        f"label model {name}, {where}: probabilities must be numbers of at least 0, sum to 1, and"
+        " be there for all classes or for none"
+    )
 
 
 _PREFIXES = ("", "p_", "prob_", "proba_", "probability_")
@@ -357,7 +360,7 @@ def read_model(votes: WeakVotes, path: str, data: Data | None) -> LabelModel:
             part = slice(first, first + len(classes))
             read = np.array([[float(cell) for cell in row[part]] for row in rows])
         except (TypeError, ValueError):
-            raise InputError(f"{path}: the columns {classes} must hold probabilities") from None
+            raise _no_probabilities(path, f"columns {', '.join(classes)}") from None
         if patterns:
             law = _of_patterns(votes, [row[:first] for row in rows], read, path)
         else:
@@ -416,10 +419,9 @@ def _joined(have: list[Any], want: list[Any], item: str, path: str) -> list[int]
     """Return the row of the file for each item of the data."""
     place = {str(name): i for i, name in enumerate(have)}
     lacking = [name for name in want if str(name) not in place]
-    twice = len(place) < len(have)
-    if lacking or twice:
-        wrong = "two for one of them" if twice else f"none for {lacking[0]!r}"
-        raise InputError(f"{path} must have one row per item of column {item!r}: it has {wrong}")
+    wrong = lacking or [name for i, name in enumerate(have) if place[str(name)] != i]
+    if wrong:
+        raise InputError(f"{path} must have one row per {item!r}, and has not for {wrong[0]!r}")
     return [place[str(name)] for name in want]
 
 

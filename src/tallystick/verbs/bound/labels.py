@@ -35,6 +35,7 @@ from tallystick.stats.adverse_ratios import Ratio, RatioEstimate, adverse_auc, a
 from tallystick.stats.few_labels import FewLabels, accuracies
 from tallystick.table import Data, Label
 from tallystick.table.data import RowPatterns
+from tallystick.table.session import DRAWN
 from tallystick.verbs.bound.forward import IntArray
 from tallystick.verbs.bound.label_models import consensus
 from tallystick.verbs.bound.question import MEANS, BoundQuestion
@@ -261,6 +262,9 @@ def _ratio(votes: WeakVotes, k: int, wanted: Summary, alpha: float) -> RatioEsti
     return macro(parts, rows.together(kind, [one.estimate for one in parts]))
 
 
+_NONE_PREDICTED = Unknown("no labelled row is predicted to be of this class")
+
+
 def _precision(votes: WeakVotes, k: int, c: int, alpha: float) -> RatioEstimate:
     """Estimate how often classifier *k* is right where it says *c*: the accuracy of a column that
     is silent elsewhere, as that of a rule for one class.
@@ -269,14 +273,13 @@ def _precision(votes: WeakVotes, k: int, c: int, alpha: float) -> RatioEstimate:
     codes = votes.panel.codes[:, [*range(count), count + k]].copy()
     codes[votes.predicted(k) != c, count] = ABSTAINED
     if (codes[:, count] < 0).all():
-        reason = Unknown("no row is predicted to be of this class")
         nothing = Interval(0.0, 1.0, 1 - alpha, "approximate")
-        return RatioEstimate(estimate=reason, interval=nothing, worth=0.0)
+        return RatioEstimate(estimate=_NONE_PREDICTED, interval=nothing, worth=0.0)
     found = _right(votes, codes, [count], "these")
     means = found.means(alpha=alpha)
     estimate = float(means.estimate[0])
     return RatioEstimate(
-        estimate=estimate if math.isfinite(estimate) else Unknown("no such row is labelled"),
+        estimate=estimate if math.isfinite(estimate) else _NONE_PREDICTED,
         interval=means.interval[0],
         # Labels outside these rows say nothing, so each label of the table is worth as much more.
         worth=votes.labels * float(found.labels_worth[0]) / max(float(found.labels[0]), 1.0),
@@ -362,7 +365,7 @@ def labelling(data: Data, question: BoundQuestion, strata: Ints | None = None) -
     ('accuracy', 0.8)
     """
     if len(data.roles.prediction) != 1:
-        raise InputError("label needs one column of predicted labels: name it (--prediction)")
+        raise InputError("labels are drawn for one column of predictions: name it (--prediction)")
     columns = (*data.roles.weak, *data.roles.prediction)
     votes = coded_votes(data, columns)
     made, posterior = votes_task_strata(votes, strata)
@@ -412,8 +415,8 @@ def _measure(
 
     if metric not in ("recall", "f1") or limit is None:
         raise InputError(
-            f"label settles claims on accuracy, precision, recall and f1, got {metric!r}"
-            + ("" if limit is not None else ": say which claim (--at-least .8)")
+            f"label settles accuracy, precision, and claims on recall and f1 (--at-least .8), got"
+            f" {metric!r}"
         )
     return _ratio_claim(metric, limit, called, posterior[:, positive], positive, strata)
 
@@ -445,9 +448,6 @@ def _ratio_claim(
 # Bound a classifier whose labels come from a labelling session.
 
 
-DESIGN = "labelled rows were drawn by label, with the probabilities that its session records"
-
-
 def without_truth(data: Data) -> Data:
     """Return the data without its labels: they are not a random draw of all rows."""
     return replace(data, roles=replace(data.roles, truth=None))
@@ -466,13 +466,7 @@ def with_session(result: BoundResult, data: Data, question: BoundQuestion) -> Bo
     session = data.session
     if session is None:
         return result
-    if session.head.units != "rows" or session.head.question == "compare":
-        raise InputError(
-            f"{session.path} was drawn only where models differ: it says nothing about all rows."
-            " Begin a session with --question bound"
-        )
-    if len(result.predictions) != 1:
-        raise InputError("a labelling session answers for one classifier: name one prediction")
+    session.require_drawn("bound")
     plain = BoundQuestion(alpha=question.alpha)
     task = labelling(data, plain, session.strata().astype(np.int64))
     read, apart = read_answers(session, task), apart_answers(session, task)
@@ -492,7 +486,7 @@ def with_session(result: BoundResult, data: Data, question: BoundQuestion) -> Bo
         population="these",
     )
     result = replace(
-        result, gold=(gold,), population="these", assumptions=(*result.assumptions, DESIGN)
+        result, gold=(gold,), population="these", assumptions=(*result.assumptions, DRAWN)
     )
     if question.metrics[0] != gold.metric or gold.labels < ENOUGH:
         return result

@@ -72,9 +72,7 @@ class BoundQuestion(Question):
         object.__setattr__(self, "metrics", (held,) if isinstance(held, str) else tuple(held))
         super().__post_init__()
         # What cannot be asked is refused before anything is read.
-        if not self.metrics:
-            raise InputError("metrics must name at least one metric")
-        for name in self.metrics:
+        for name in self.metrics or ("",):
             summary(name, 0)
         if self.population == "new" and not set(self.metrics) <= set(MEANS):
             raise InputError(
@@ -97,21 +95,15 @@ class BoundQuestion(Question):
         >>> BoundQuestion(thresholds=[0.5, 0.25]).edges()
         (0.0, 0.25, 0.5, 1.0)
         """
-        held = sorted(set(numbers_of("thresholds", self.thresholds)))
+        given = self.thresholds
+        try:
+            pieces = given.split(",") if isinstance(given, str) else given
+            held = sorted({float(piece) for piece in pieces})
+        except ValueError:
+            held = []
         if not held or not all(0 < t < 1 for t in held):
-            raise InputError(f"thresholds must be numbers in (0, 1), got {self.thresholds!r}")
+            raise InputError(f"thresholds must be numbers in (0, 1) with commas, got {given!r}")
         return (0.0, *held, 1.0)
-
-
-def numbers_of(name: str, value: str | Sequence[float]) -> list[float]:
-    """Return numbers that were given as a list, or as text with commas between them."""
-    pieces = value.split(",") if isinstance(value, str) else value
-    try:
-        return [float(piece) for piece in pieces]
-    except ValueError:
-        raise InputError(
-            f"{name} must be numbers with commas between them, got {value!r}"
-        ) from None
 
 
 # A generated table for examples: spam, weak labels that err independently, and a classifier.
@@ -218,13 +210,12 @@ def _contradicted(
         against = sum(vote != str(said) for vote in votes.values())
         if 2 * against <= len(votes):
             continue
-        every = against == len(votes)
         found.append(
             (
                 (-against, len(votes)),
                 Found(
                     row=row,
-                    kind="all weak labels disagree" if every else "most weak labels disagree",
+                    kind="most weak labels disagree",
                     summary=f"{chosen} says {said} · {against} of {len(votes)} weak labels differ",
                     votes=((chosen, str(said)), *votes.items()),
                 ),

@@ -209,10 +209,11 @@ class BoundResult(Result):
         first = rows[0]
         keys = ("metric", "label_model")
         shown = [row for row in rows if all(row[key] == first[key] for key in keys)]
+        title = "Where the metric lies"
         if len(shown) > 1 and "threshold" in first:
             return Figure(
                 kind="bands",
-                title=f"Where the {first['metric']} lies, by threshold",
+                title=title,
                 columns={
                     key: [_number(row[key]) for row in shown]
                     for key in ("threshold", "estimate", "low", "high")
@@ -226,7 +227,7 @@ class BoundResult(Result):
             [row["estimate"] for row in rows],
             [(row["low"], row["high"]) for row in rows],
         )
-        return _forest("Where the metric lies", names, values, ends)
+        return _forest(title, names, values, ends)
 
     def folds(self) -> tuple[Section, ...]:
         """Return what a page unfolds: every range, the pairs, the weak labels."""
@@ -320,19 +321,21 @@ def _weak_figure(weak: Sequence[WeakLabel]) -> Figure:
     """Return the weak labels: by labels where there are any, otherwise their agreement."""
     checked = any(one.labels for one in weak)
     return _forest(
-        "The weak labels",
+        "Weak labels",
         [one.name for one in weak],
         [one.checked_accuracy if checked else one.agreement for one in weak],
         [one.checked_interval for one in weak],
     )
 
 
+_RIGHT = "right, by labels"
+
+
 def _weak_section(weak: Sequence[WeakLabel]) -> Section:
     checked = any(one.labels for one in weak)
     return Section(
         title="Weak labels",
-        line=f"{len(weak)} weak labels, "
-        + ("checked by labels." if checked else "checked only by one another."),
+        line=f"{len(weak)} weak labels" + ("." if checked else ", checked only by one another."),
         rows=[
             {
                 "weak label": one.name,
@@ -341,15 +344,13 @@ def _weak_section(weak: Sequence[WeakLabel]) -> Section:
                 "overlap": one.overlap,
                 "conflict": one.conflict,
                 "agreement": one.agreement,
-                "right, by labels": one.checked_accuracy,
+                _RIGHT: one.checked_accuracy,
                 "interval": one.checked_interval,
                 "labels": one.labels,
             }
             for one in weak
         ],
-        units=dict.fromkeys(
-            ("coverage", "overlap", "conflict", "agreement", "right, by labels"), "share"
-        ),
+        units=dict.fromkeys(("coverage", "overlap", "conflict", "agreement", _RIGHT), "share"),
         figures=(_weak_figure(weak),),
     )
 

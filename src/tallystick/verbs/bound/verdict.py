@@ -111,8 +111,12 @@ def conclude_from_labels(
             contrast=gain,
         ),
         decision="undecided",
-        needed=Needed(more, f"{_RANDOM} (of {count(rows)}), if the estimate is right"),
+        needed=Needed(more, _labels_of(rows)),
     )
+
+
+def _labels_of(rows: int) -> str:
+    return f"{_RANDOM} (of {count(rows)}), if the estimate is right"
 
 
 def _gain(found: GoldEstimate) -> str:
@@ -182,7 +186,7 @@ def conclude_pairs(
         decision="undecided",
         needed=Needed(
             None if needed is None or labels >= rows else max(1, needed - labels),
-            f"{_RANDOM} (of {count(rows)}), if the estimates are right",
+            _labels_of(rows),
         ),
     )
 
@@ -209,14 +213,10 @@ def conclude_from_votes(
             sentences=Sentences(answer=f"The {metric_name(first)} cannot be bounded: {reason}."),
             decision="unknowable",
         )
-    if len(who) > 1:
-        open_ = (
-            f"the {metric_name(first, score)} is settled at no threshold"
-            if score
-            else "we cannot tell which classifier is best"
-        )
+    if len(who) > 1 and not score:
+        open_ = "we cannot tell which classifier is best"
     elif claim is None:
-        open_ = f"the {metric_name(first)} is not settled"
+        open_ = f"the {metric_name(first, score if len(who) > 1 else '')} is not settled"
     else:
         open_ = f"we cannot tell whether the {metric_name(first)} is at least {percent(claim)}"
     ranges = _conditional(known, audits) if len(who) == 1 else ""
@@ -297,16 +297,6 @@ def warnings_of(votes: WeakVotes, audits: Sequence[LabelModelAudit]) -> tuple[st
         for one in audits
         if one.unknown_mass > 0
     ]
-    if len(votes.votes) == 1:
-        out.append(
-            "all rows show one and the same pattern of votes: they say nothing but the class"
-            " balance"
-        )
-    if 0 < votes.labels < ENOUGH:
-        out.append(
-            f"{votes.labels} labels are too few to decide by: from {ENOUGH} random labels the label"
-            " models are no longer needed"
-        )
     contradicted = [one.name for one in audits if one.votes_contradict is True]
     if contradicted:
         out.append(

@@ -90,10 +90,7 @@ class WeakVotes:
         strange = [x for x in panel.classes if classes and x not in classes]
         if strange:
             holder = next(n for n in (*columns, truth or "") if strange[0] in tally.labels[n])
-            raise InputError(
-                f"column {holder!r} holds {strange[0]!r}, which is none of the classes"
-                f" {list(classes)!r}"
-            )
+            raise no_class(holder, strange[0], classes or ())
         _refuse_blanks(panel, predictions, truth)
         given = panel.vote_counts.sum(axis=0)
         order = np.lexsort((np.arange(len(given)), -given))
@@ -171,10 +168,7 @@ class WeakVotes:
         for i, known in enumerate(self.classes):
             if identity(known) == identity(label) or str(known) == str(label):
                 return i
-        raise InputError(
-            f"{role} {label!r} is not a class: the classes are"
-            f" {', '.join(map(repr, self.panel.classes))}"
-        )
+        raise no_class(role, label, self.panel.classes)
 
     def rows(self, data: Data) -> IntArray:
         """Return the pattern that each row of *data* shows."""
@@ -183,6 +177,11 @@ class WeakVotes:
         distinct, at = np.unique(codes, axis=0, return_inverse=True)
         found = np.array([place[row.tobytes()] for row in np.ascontiguousarray(distinct)])
         return np.asarray(found[at.reshape(-1)], dtype=np.int64)
+
+
+def no_class(where: str, label: Label, classes: Sequence[Label]) -> InputError:
+    """Refuse a label that is no class: name the option or the column that has it."""
+    return InputError(f"{where}: {label!r} is none of the classes {', '.join(map(repr, classes))}")
 
 
 def class_codes(data: Data, columns: Sequence[str], classes: Sequence[Label]) -> IntArray:
@@ -202,20 +201,13 @@ def at_thresholds(
     *classes* are the negative and the positive one. The names of the columns come with their
     thresholds.
     """
-    if score not in tally.cut:
+    edges = [float(edge) for edge in tally.cut.get(score, ())][1:-1]
+    if not edges:
         raise InputError(
             f"column {score!r} was not cut into bins: count it with cut={{{score!r}: thresholds}}"
         )
-    if None in tally.labels[score]:
-        raise InputError(
-            f"column {score!r} is blank or NaN on some rows: give every row a score, or drop the"
-            " row"
-        )
-    edges = [float(edge) for edge in tally.cut[score]][1:-1]
-    if not edges:
-        raise InputError(
-            f"column {score!r} was cut at no threshold inside its range: name some (--thresholds)"
-        )
+    blank = np.array([b is None for b in tally.column(score)])
+    _refuse_blank(score, float(tally.counts[blank].sum()))
     bins = [int(b) for b in tally.column(score) if b is not None]
     named = {f"{score} >= {edge:g}": edge for edge in edges}
     columns: dict[str, list[Label]] = {
@@ -246,14 +238,15 @@ def _refuse_odd_columns(tally: Tally, columns: list[str]) -> None:
         )
 
 
+def _refuse_blank(column: str, rows: float) -> None:
+    if rows:
+        raise InputError(f"column {column!r} is blank on {rows:.0f} rows: fill them, or drop them")
+
+
 def _refuse_blanks(panel: Panel, predictions: Sequence[str], truth: str | None) -> None:
     """Refuse predictions that are blank somewhere, and a truth that says next to nothing."""
     for name in predictions:
-        blank = panel.counts[panel.codes[:, panel.names.index(name)] < 0].sum()
-        if blank:
-            raise InputError(
-                f"column {name!r} is blank on {blank:.0f} rows: predict every row, or drop those"
-            )
+        _refuse_blank(name, panel.counts[panel.codes[:, panel.names.index(name)] < 0].sum())
     if truth is None:
         return
     if panel.n_labels < _LEAST_LABELS:

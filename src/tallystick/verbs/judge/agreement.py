@@ -38,7 +38,7 @@ from tallystick.table.panel import Floats, Ints, Panel
 from tallystick.table.patterns import pack
 from tallystick.table.words import number_of
 from tallystick.verbs.judge.result import AgreementPair, AgreementTable, Share, forest
-from tallystick.verbs.judge.verdict import FAIR_ITEMS, panel_position_verdict, repeated_verdict
+from tallystick.verbs.judge.verdict import NEW_SAMPLE, panel_position_verdict, repeated_verdict
 
 _LEAST_GRADES, _MOST_GRADE = 4, 10
 _FEW = 5
@@ -174,7 +174,7 @@ def _pair(
     """Return the statistics of two columns of votes."""
     (a, b), (codes, counts) = names, votes
     if not len(codes):
-        none = Share.unknown(f"no item has a vote of {a} and of {b}")
+        none = Share.unknown(_not_both((a, b)))
         return AgreementPair(a=a, b=b, n_items=0, raw=none, kappa=none, gwet_ac1=none)
     more: dict[str, Share] = {}
     possible = (codes < len(panel.classes)).all(axis=1)
@@ -292,7 +292,7 @@ class OrderResult(Result):
         return cls(
             verdict=verdict,
             n_items=max(one.n_items for one in scores),
-            assumptions=(FAIR_ITEMS,),
+            assumptions=(NEW_SAMPLE,),
             judges=tuple(scores),
         )
 
@@ -397,8 +397,6 @@ def position_bias(
     >>> [(one.name, round(one.lean, 3)) for one in found.judges]
     [('gpt', 0.2), ('llm', 0.005)]
     """
-    if recorded not in (None, "answer", "position"):
-        raise InputError(f"recorded must be 'answer' or 'position', got {recorded!r}")
     panel = Panel.of(votes, voters=[one for pair in pairs for one in pair], never_true=ties)
     panel.require_binary("position_bias")
     panel.require_items("position_bias")
@@ -485,10 +483,12 @@ def _asked_each_time(panel: Panel, names: Sequence[str]) -> tuple[Ints, Floats]:
     codes = panel.codes[:, [panel.names.index(name) for name in names]]
     whole = (codes >= 0).all(axis=1)
     if not whole.any():
-        raise InputError(
-            f"no item has a vote in all of {', '.join(map(repr, names))}: nothing can be compared"
-        )
+        raise InputError(_not_both(names))
     return codes[whole], panel.counts[whole]
+
+
+def _not_both(names: Sequence[str]) -> str:
+    return f"no item has a vote in all of {', '.join(names)}"
 
 
 def _in_common(names: Sequence[str]) -> str:

@@ -127,19 +127,12 @@ def graded(data: Data, question: JudgeQuestion) -> JudgeResult:
 
 def _position_bias(votes: Tally, judges: list[str], data: Data, question: JudgeQuestion) -> Result:
     """Compare both orders of one judge, or of a whole panel given as FIRST,SECOND,FIRST,SECOND."""
-    if len(judges) < 2 or len(judges) % 2:
+    pairs = list(zip(judges[::2], judges[1::2], strict=False))
+    if len(judges) % 2 or not all(are_two_orders(*pair) for pair in pairs):
         raise InputError(
-            "method position-bias compares two columns per judge, one for each order, got"
-            f" {', '.join(judges[:6])}: name them in pairs (--judges FIRST,SECOND)"
+            "position-bias compares two columns per judge, one for each order, named alike and in"
+            f" pairs (--judges gpt_ab,gpt_ba), got {', '.join(judges[:6])}"
         )
-    pairs = list(zip(judges[::2], judges[1::2], strict=True))
-    for first, second in pairs:
-        if not are_two_orders(first, second):
-            raise InputError(
-                f"{first!r} and {second!r} look like two judges and not like two orders of one:"
-                " name the two columns of each judge alike, such as gpt_ab and gpt_ba, and give"
-                " them in pairs (--judges gpt_ab,gpt_ba)"
-            )
     recorded: Any = question.recorded
     ties = data.meaning.never_true
     return position_bias(votes, pairs=pairs, ties=ties, recorded=recorded, alpha=question.alpha)
@@ -157,10 +150,6 @@ def item_columns(result: Result, data: Data) -> dict[str, Any]:
     """
     if not isinstance(result, JudgeResult):
         raise InputError("this method grades no judge and says nothing about single items")
-    if isinstance(data.held, Tally):
-        raise InputError(
-            "--items-out needs the rows, and a saved tally holds counts: give the table"
-        )
     attached = attach(result, data.table)
     columns = {name: attached[name].to_pylist() for name in attached.column_names}
     level = "probability" if "probability" in result.learnt else "support"
@@ -179,6 +168,9 @@ def item_columns(result: Result, data: Data) -> dict[str, Any]:
     doubtful.sort(key=lambda row: float(columns[level][row]))
     check_next = _numbered(doubtful, attached.num_rows)
     return {**columns, "label_next": label_next, "check_next": check_next}
+
+
+_MOST_WRONG = "most judges wrong"
 
 
 def _numbered(order: list[int], rows: int) -> list[int | None]:
@@ -213,7 +205,7 @@ def cases_of(result: Result, data: Data) -> Cases | None:
     listed = [one for _, one in found]
     line = f"The judges differ on {len(listed):,} of {len(labels[judges[0]]):,} items."
     if labelled:
-        most = sum(one.kind == "most judges wrong" for one in listed)
+        most = sum(one.kind == _MOST_WRONG for one in listed)
         line = (
             f"At least one judge is wrong on {len(listed):,} of {labelled:,} labelled items,"
             f" most judges on {most:,}."
@@ -226,7 +218,7 @@ def _wrong(row: int, votes: Sequence[tuple[str, Any]], true: Any) -> tuple[float
     if true is None or not wrong:
         return None
     shown = (("true", str(true)), *((name, str(vote)) for name, vote in votes))
-    kind = "most judges wrong" if 2 * wrong > len(votes) else "some judges wrong"
+    kind = _MOST_WRONG if 2 * wrong > len(votes) else "some judges wrong"
     summary = f"true {true} · {wrong} of {len(votes)} judges wrong"
     return -wrong, Found(row=row, kind=kind, summary=summary, votes=shown)
 

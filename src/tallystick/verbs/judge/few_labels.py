@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from tallystick._rng import Rng
-from tallystick.errors import InputError
 from tallystick.papers.noisy_judges import majority_shares
-from tallystick.results import Unknown
 from tallystick.stats.adverse_binary import Population
 from tallystick.stats.adverse_ratios import RatioEstimate, recalls
 from tallystick.stats.few_labels import FewLabels, accuracies, prevalences
@@ -86,10 +84,6 @@ def label_scores(
         For the draws behind all pairs.
     """
     n_labels = panel.n_labels
-    if not n_labels:
-        raise InputError(
-            "truth: not one item has a true label; give some, or use dawid_skene or logical"
-        )
     graded = panel.counts[panel.known] @ (panel.codes[panel.known] >= 0)
     every = bool((graded == panel.voted).all())
     whom: Population = population or ("new" if every else "these")
@@ -265,10 +259,9 @@ def _with_rates(
             )
         parts = {}
         for one, key, value in zip(own, panel.keys, estimate.tolist(), strict=True):
-            unknown = Unknown(f"no labelled item of {key} has a vote of {score.name}")
             low, high = np.fmin(one.interval.low, value), np.fmax(one.interval.high, value)
             parts[key] = LabelScore(
-                estimate=value if math.isfinite(value) else unknown,
+                estimate=value if math.isfinite(value) else NO_LABELLED_VOTE,
                 interval=replace(one.interval, low=float(low), high=float(high)),
                 logical=possible[key],
             )

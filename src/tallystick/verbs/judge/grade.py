@@ -24,7 +24,7 @@ from tallystick.verbs.judge.label_free import (
     sample_items,
     support_by_shares,
 )
-from tallystick.verbs.judge.logical import Logic, logical, pair_statements
+from tallystick.verbs.judge.logical import NO_ESTIMATE, Logic, logical, pair_statements
 from tallystick.verbs.judge.models import dawid_skene_result, fit_panel, held_to_range
 from tallystick.verbs.judge.question import Known, Ranges, check_ranges
 from tallystick.verbs.judge.result import (
@@ -41,7 +41,6 @@ from tallystick.verbs.judge.verdict import (
     needed_first_labels,
     no_label_yet,
     nobody_right,
-    not_fitted,
     only_logic,
     proved,
     stray_labels,
@@ -214,15 +213,14 @@ def _only_logic(panel: Panel, prevalence: Ranges | None, why: str) -> JudgeResul
     return replace(
         found,
         verdict=only_logic(panel.names, found.verdict),
-        warnings=() if len(panel.names) < 3 else (not_fitted(why),),
+        warnings=() if len(panel.names) < 3 else (why,),
         decision="unknowable",
     )
 
 
 def _within_logic(result: JudgeResult, logic: Logic) -> JudgeResult:
     """Put beside each number what logic alone allows, and cut ranges to it."""
-    nothing = Unknown("this method says nothing by label")
-    none = LabelScore(estimate=nothing, interval=nothing)
+    none = LabelScore(estimate=NO_ESTIMATE, interval=NO_ESTIMATE)
     scores = []
     for j, score in enumerate(result.judges):
         whole, parts = logic.certain(j)

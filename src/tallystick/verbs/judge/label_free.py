@@ -23,7 +23,7 @@ from tallystick.stats.latent_headline import (
     support,
     vote_table,
 )
-from tallystick.stats.latent_model import as_votes, fit_plain
+from tallystick.stats.latent_model import as_votes, fit_plain, require_three
 from tallystick.table.panel import Floats, Panel
 from tallystick.verbs.judge.result import (
     CalibrationCheck,
@@ -82,9 +82,8 @@ def label_free_result(blind: Panel, model: VoteModel) -> JudgeResult:
 def _scores(blind: Panel, found: Headline) -> tuple[JudgeScore, ...]:
     """Return one row per judge with its range; a judge without a number has none."""
     rates = np.diagonal(found.per_label[:, :, : blind.n_classes], axis1=1, axis2=2)
-    nothing = "{} shares too few items with other judges"
     scores = []
-    for j, one in enumerate(scores_without_labels(blind, found.accuracy, rates, nothing)):
+    for j, one in enumerate(scores_without_labels(blind, found.accuracy, rates)):
         ends: tuple[float, float] | Unknown = float(found.low[j]), float(found.high[j])
         if isinstance(one.accuracy, Unknown):
             ends = one.accuracy
@@ -92,13 +91,11 @@ def _scores(blind: Panel, found: Headline) -> tuple[JudgeScore, ...]:
     return tuple(scores)
 
 
-def scores_without_labels(
-    panel: Panel, overall: Floats, rates: Floats, nothing: str
-) -> tuple[JudgeScore, ...]:
-    """Return one row per judge, NaN as unknown for the reason *nothing* ({} is the judge)."""
+def scores_without_labels(panel: Panel, overall: Floats, rates: Floats) -> tuple[JudgeScore, ...]:
+    """Return one row per judge, NaN as unknown."""
 
     def number(value: float, name: str) -> Number:
-        return float(value) if np.isfinite(value) else Unknown(nothing.format(name))
+        return float(value) if np.isfinite(value) else Unknown(f"too few votes to grade {name} by")
 
     return tuple(
         JudgeScore(
@@ -209,12 +206,7 @@ def fit_vote_model(blind: Panel, sample: Panel, *, rng: Rng) -> VoteModel:
     >>> fit_vote_model(panel, panel, rng=0).headline.accuracy.round(2)
     array([0.88, 0.71, 0.71])
     """
-    varied = int(((sample.vote_counts > 0).sum(axis=1) > 1).sum())
-    if varied < 3:
-        raise NotIdentifiable(
-            f"only {varied} judges gave two different votes and three are needed: add a"
-            " judge, or label some items"
-        )
+    require_three((sample.vote_counts > 0).sum(axis=1))
     sizes = {"n_labels": blind.n_classes, "n_votes": len(blind.labels)}
     fit = fit_unreadable(sample.codes, sample.counts, **sizes)
 

@@ -25,7 +25,8 @@ from tallystick.verbs.judge.verdict import (
 _PAIRS = 10
 _MOST_CELLS = 40_000
 """Pattern-label cells beyond which the linear programmes about all judges are left out."""
-_NO_ESTIMATE = Unknown("logic gives ranges, no estimates")
+_NO_TRUTH = "prevalence ranges and true labels contradict each other: correct one of them"
+NO_ESTIMATE = Unknown("logic gives ranges, no estimates")
 
 
 def logical(
@@ -93,7 +94,7 @@ def logical(
         method="logical",
         judges=scores,
         prevalence={
-            key: Share(estimate=_NO_ESTIMATE, interval=certain(logic.share(c)))
+            key: Share(estimate=NO_ESTIMATE, interval=certain(logic.share(c)))
             for c, key in enumerate(panel.keys)
         },
         statements=statements,
@@ -153,10 +154,7 @@ class Logic:
         least = np.maximum(least, unlabelled - (most.sum() - most))
         most = np.minimum(most, unlabelled - (least.sum() - least))
         if (least > most).any():
-            raise InputError(
-                f"prevalence and truth contradict each other: {sure.tolist()} items are labelled"
-                f" and no whole number of the other {unlabelled} fits the range"
-            )
+            raise InputError(_NO_TRUTH)
         # Counted by judge, truth and vote in one pass: a pass for each label is slow with crowds.
         entry, judge = np.nonzero(panel.codes >= 0)
         shape = (len(panel.names), panel.n_classes + 1, len(panel.labels))
@@ -214,10 +212,10 @@ class Logic:
         whole, parts = self.certain(j)
         return JudgeScore(
             name=self.names[j],
-            accuracy=_NO_ESTIMATE,
+            accuracy=NO_ESTIMATE,
             interval=whole,
             per_label={
-                key: LabelScore(estimate=_NO_ESTIMATE, interval=part, logical=part)
+                key: LabelScore(estimate=NO_ESTIMATE, interval=part, logical=part)
                 for key, part in parts.items()
             },
             votes=float(self._votes(j)),
@@ -338,7 +336,5 @@ def joint_bound(
         bounds=Bounds(least, most),
     )
     if not found.success:
-        raise InputError(
-            f"prevalence ranges and truth leave no possible truth for these votes ({found.message})"
-        )
+        raise InputError(_NO_TRUTH)
     return float(np.clip(sign * found.fun, 0.0, 1.0))

@@ -37,8 +37,8 @@ from tallystick.verbs.judge.label_free import (
 from tallystick.verbs.judge.question import Known, Ranges, check_ranges, known_confusions
 from tallystick.verbs.judge.result import JudgeResult, Solution
 from tallystick.verbs.judge.verdict import (
-    ALWAYS_LOOKS_RIGHT,
     BETTER_THAN_CHANCE,
+    GIVEN_RANGE,
     INDEPENDENCE,
     MAJORITY,
     MISSING_SAY_NOTHING,
@@ -49,7 +49,6 @@ from tallystick.verbs.judge.verdict import (
     hardly_better,
     known_judges,
     of_baseline,
-    picked_by,
     proved,
     range_contradicted,
     trios_contradict,
@@ -93,13 +92,13 @@ def majority(votes: Tally | Panel, *, truth: str | None = None) -> JudgeResult:
     overall = np.divide(right.sum(axis=1), whole, out=empty[:, 0].copy(), where=whole > 0)
     shares = majority_shares(panel.codes, n_labels=panel.n_classes)
     total = float(panel.counts[(panel.codes >= 0).any(axis=1)].sum())
-    scores = scores_without_labels(panel, overall, rates, "no majority where {} votes")
+    scores = scores_without_labels(panel, overall, rates)
     return JudgeResult(
-        verdict=of_baseline(scores, "the majority were always right", "Nothing here tests that."),
+        verdict=of_baseline(scores, MAJORITY),
         decision="undecided",
         n_items=round(panel.n),
         assumptions=(MAJORITY,),
-        warnings=(ALWAYS_LOOKS_RIGHT,),
+        warnings=(SHARED_BIAS,),
         method="majority",
         judges=scores,
         prevalence=shares_without_labels(panel, panel.counts @ shares / total),
@@ -171,20 +170,18 @@ def independent(
         )
     share, accuracy = medians(trios, panel, first)
     shares = np.array([share, 1 - share])
-    scores = scores_without_labels(
-        panel, accuracy @ shares, accuracy, "no sensible trio contains {}"
-    )
+    scores = scores_without_labels(panel, accuracy @ shares, accuracy)
     branch = "better-than-chance" if first is None else "prevalence"
     solutions = _both_points(share, accuracy, panel, branch)
     alarms = [failed_trios(failed, counts["trios"], modes)] if failed else []
     doubt = trios_contradict(failed, counts["trios"])
     result = JudgeResult(
-        verdict=of_baseline(scores, "errors were independent", doubt),
+        verdict=of_baseline(scores, INDEPENDENCE, doubt),
         decision="undecided",
         n_items=round(panel.n),
         assumptions=(
             INDEPENDENCE,
-            BETTER_THAN_CHANCE if first is None else picked_by(prevalence or {}),
+            BETTER_THAN_CHANCE if first is None else GIVEN_RANGE,
         ),
         warnings=(SHARED_BIAS,),
         method="independent",
@@ -223,9 +220,7 @@ def _both_points(
             prevalence={panel.keys[0]: float(share), panel.keys[1]: 1 - float(share)},
             accuracy={
                 one.name: {key: part.estimate for key, part in one.per_label.items()}
-                for one in scores_without_labels(
-                    panel, table[:, 0], table, "no sensible trio contains {}"
-                )
+                for one in scores_without_labels(panel, table[:, 0], table)
             },
             chosen=name == branch,
             branch=name,
@@ -325,16 +320,12 @@ def dawid_skene_result(panel: Panel, fitted: LatentFit, *, known: Known | None) 
     for j, name in enumerate(panel.names):
         if known and name in known:  # what is stated, over the items that it saw
             overall[j] = seen[j] @ np.nan_to_num(rates[j]) / seen[j].sum()
-    scores = scores_without_labels(
-        panel, np.round(overall, _DIGITS), rates, "{} saw no item of this label"
-    )
+    scores = scores_without_labels(panel, np.round(overall, _DIGITS), rates)
     scores = tuple(with_answers(one, panel, j) for j, one in enumerate(scores))
 
     mean = float(fitted.accuracy.mean())
     weak = not known and mean < 1 / panel.n_classes + _HARDLY
-    verdict = of_baseline(
-        scores, "errors were independent", "A bias that all judges share would not show."
-    )
+    verdict = of_baseline(scores, INDEPENDENCE)
     if known and len(known) == len(panel.names):
         verdict = known_judges(dict(zip(panel.keys, fitted.balance.tolist(), strict=True)))
     return JudgeResult(

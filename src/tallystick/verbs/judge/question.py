@@ -120,8 +120,13 @@ def _range(text: str) -> tuple[str, tuple[float, float]]:
     except ValueError:
         equals = ""
     if not (label and equals):
-        raise InputError(f"prevalence must be LABEL=LOW,HIGH with two numbers, got {text!r}")
+        raise no_range(text)
     return label, (low, high)
+
+
+def no_range(given: str) -> InputError:
+    """Refuse what is no range of a prevalence."""
+    return InputError(f"prevalence must be LABEL=LOW,HIGH, a range within (0, 1), got {given!r}")
 
 
 def _read_known(path: Path) -> Mapping[str, Mapping[str, float]]:
@@ -145,9 +150,7 @@ def check_ranges(prevalence: Ranges | None, panel: Panel) -> dict[int, tuple[flo
     for label, (low, high) in (prevalence or {}).items():
         code = _code(label, panel.keys, "prevalence")
         if not 0 <= low <= high <= 1 or high == 0 or low == 1:
-            raise InputError(
-                f"prevalence of {label!r} must be a range within (0, 1), got {low!r},{high!r}"
-            )
+            raise no_range(f"{label}={low},{high}")
         found[code] = (float(low), float(high))
     every = [found.get(c, (0.0, 1.0)) for c in range(len(panel.classes))]
     if sum(low for low, _ in every) > 1 + 1e-12 or sum(high for _, high in every) < 1 - 1e-12:

@@ -331,7 +331,7 @@ class JudgeResult(Result):
         found = (
             forest("Share of votes that are right", overall),
             forest(_BY_LABEL, by_label),
-            forest(_SHARES, shares, name="label", value="share"),
+            forest(SHARES, shares, name="label", value="share"),
             self._over_windows(),
         )
         return tuple(figure for figure in found if figure is not None)
@@ -364,7 +364,7 @@ class JudgeResult(Result):
 
 
 _BY_LABEL = "The same by true label"
-_SHARES = "Share of each label, corrected for the judges' errors"
+SHARES = "Share of each label, corrected for the judges' errors"
 _FEW_LABELS = 4
 """With more labels the rates by label have a picture and no columns."""
 
@@ -484,7 +484,7 @@ def _labels(result: JudgeResult) -> Section:
     return Section(
         title="Labels",
         line=share_lines(result)[0],
-        figures=tuple(one for one in result.figures()[1:] if one.title == _SHARES),
+        figures=tuple(one for one in result.figures()[1:] if one.title == SHARES),
         rows=[
             {"label": label, "share": share.estimate, "interval": share.interval}
             for label, share in result.prevalence.items()

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tallystick.errors import InputError
 from tallystick.results import Interval, Needed, Unknown, count
 from tallystick.sampling.draws import GUESS_FLOOR, LabelStrata
 from tallystick.sampling.planned import accuracy_estimator, apart_of, planned_measure
@@ -22,13 +21,13 @@ from tallystick.sampling.tasks import (
 from tallystick.sampling.votes import Floats, Ints, coded_votes
 from tallystick.table import Data
 from tallystick.table.data import RowPatterns
-from tallystick.table.session import Session
+from tallystick.table.session import DRAWN, Session
 from tallystick.verbs.judge.few_labels import leader
 from tallystick.verbs.judge.question import JudgeQuestion
 from tallystick.verbs.judge.result import JudgeResult, JudgeScore, LabelScore, Share
 from tallystick.verbs.judge.verdict import opening_with_labels
 
-DESIGN = "labelled items were drawn by label, with the probabilities that its session records"
+_UNLIKE = Unknown("this needs labels that were all drawn with the same chance")
 
 
 def from_session(session: Session, data: Data, question: JudgeQuestion) -> JudgeResult:
@@ -40,15 +39,10 @@ def from_session(session: Session, data: Data, question: JudgeQuestion) -> Judge
     item was equally likely to be drawn; the stratified adverse likelihood on these cells is the
     interval (`tallystick.sampling.planned`).
     """
-    if session.head.units != "rows" or session.head.question == "compare":
-        raise InputError(
-            f"{session.path} was drawn for {session.head.question}, only where models differ: it"
-            " says nothing about the accuracy on all items. Begin a session with --question judge"
-        )
+    session.require_drawn("judge")
+    session.require_labels()
     task = labelling(data, question, session.strata().astype(np.int64))
     read, apart = read_answers(session, task), apart_answers(session, task)
-    if not read.n:
-        raise InputError(f"{session.path} has no labels to read yet: answer its first items")
 
     votes = coded_votes(data, task.columns)
     scores = []
@@ -73,13 +67,13 @@ def from_session(session: Session, data: Data, question: JudgeQuestion) -> Judge
         decision="decided" if settled else "undecided",
         needed=None if settled else Needed(None, "labels on items that label draws"),
         n_items=int(task.rows.shape[0]),
-        assumptions=(DESIGN,),
+        assumptions=(DRAWN,),
         warnings=_warnings(read, apart.n),
         method="labels of a session",
         judges=tuple(scores),
         prevalence=_prevalence(task, read, apart, question.alpha),
         n_labels=read.n + apart.n,
-        labels_worth=Unknown("not worked out for labels of a session"),
+        labels_worth=_UNLIKE,
         leader=None if best is None else best.name,
         rivals=() if best is None else best.rivals,
     )
@@ -92,8 +86,7 @@ def _score(
     voted: float,
     task: LabelTask,
 ) -> JudgeScore:
-    none = Unknown("rates by label need labels that were all drawn with the same chance")
-    parts = {str(label): LabelScore(estimate=none, interval=none) for label in task.classes}
+    parts = {str(label): LabelScore(estimate=_UNLIKE, interval=_UNLIKE) for label in task.classes}
     return JudgeScore(name=name, accuracy=estimate, interval=interval, per_label=parts, votes=voted)
 
 

@@ -24,6 +24,7 @@ from tallystick.results import (
 )
 from tallystick.results.numbers import number_word
 from tallystick.verbs.judge.result import (
+    SHARES,
     Alarm,
     JudgeResult,
     JudgeScore,
@@ -34,7 +35,6 @@ from tallystick.verbs.judge.result import (
 )
 
 if TYPE_CHECKING:
-    from tallystick.table.cells import Label
     from tallystick.verbs.judge.agreement import OrderScore
     from tallystick.verbs.judge.few_labels import Leader
 
@@ -50,14 +50,10 @@ NEW_SAMPLE = "items are a random sample of those that matter"
 SHARED_BIAS = (
     "a bias that all judges share leaves no trace in their votes: no label-free method can see it"
 )
-ALWAYS_LOOKS_RIGHT = (
-    "majority vote always returns sensible numbers, right or wrong: it grades judges by agreement"
-    " with one another and cannot warn when they err together"
-)
 NO_INTERVAL = Unknown(
-    "no interval is valid without labels: a bias that all judges share fits the votes perfectly"
+    "no interval is valid without labels, because an error that all judges share does not show"
 )
-NO_LABELLED_VOTE = Unknown("no labelled item has a vote of this judge")
+NO_LABELLED_VOTE = Unknown("no such labelled item has a vote of this judge")
 RANGE_HELD = (
     "the range is no interval. It runs from twice the largest to half of the smallest of several"
     " estimates of the error rate. In simulations it held for 99% of the judges; of prompts of one"
@@ -72,7 +68,6 @@ BETTER_THAN_CHANCE = "the judges, taken together, are better than chance"
 MISSING_SAY_NOTHING = "a vote is not missing because it would be right or wrong"
 NEVER_RIGHT = "votes that can never be true count as votes, and as not right"
 LEFT_ASIDE = "votes that can never be true count as no vote in this method"
-FAIR_ITEMS = "items are a fair sample of those that matter"
 NOTHING_EXCLUDED = (
     "The votes alone exclude nothing: every accuracy from 0 to 1 is possible for every judge."
 )
@@ -94,11 +89,6 @@ def grades_in_order(low: float, high: float) -> str:
 def as_stated(judges: Sequence[str]) -> str:
     """Return the assumption that the quality of some judges is known."""
     return f"the quality of {', '.join(judges)} is as stated"
-
-
-def picked_by(prevalence: Mapping[Label, tuple[float, float]]) -> str:
-    """Return the assumption that a range of the prevalence picks one of two mirror points."""
-    return f"the prevalence lies in {dict(prevalence)!r}, which picks one of two mirror points"
 
 
 def basis_of(n_labels: int, alpha: float) -> str:
@@ -153,8 +143,7 @@ def which_is_best(best: Leader, scores: Sequence[JudgeScore]) -> Sentences:
     beaten = f"{names_of(worse, most=_NAMED)} are not the best." if worse else ""
     if len(worse) == 1:
         beaten = f"{worse[0]} is not the best: {rate[worse[0]]}."
-    what = "which judge is closest" if graded else "which judge is best"
-    return Sentences(answer=f"We cannot tell {what}: {close}.", contrast=beaten)
+    return Sentences(answer=f"We cannot tell which judge is best: {close}.", contrast=beaten)
 
 
 def _quality(score: JudgeScore) -> str:
@@ -217,12 +206,11 @@ def opening_without_labels(scores: Sequence[JudgeScore], *, refuted: bool) -> Se
     """Return the verdict from votes alone: one number per judge, and that nobody can be ranked."""
     accuracy = [one.accuracy for one in scores if isinstance(one.accuracy, float)]
     if not accuracy:
-        return Sentences(answer="Nobody could be graded from votes alone.")
+        return Sentences(answer=_NOBODY)
     why = (
         "these judges do not err independently, so no label-free number can be relied on"
         if refuted
-        else "no interval is possible without labels, and an error that all judges share does not"
-        " show"
+        else NO_INTERVAL.reason
     )
     return Sentences(
         answer=(
@@ -235,23 +223,25 @@ def opening_without_labels(scores: Sequence[JudgeScore], *, refuted: bool) -> Se
 
 def only_logic(names: Sequence[str], certain: str) -> str:
     """Return the verdict where nothing but logic is left."""
-    who = (
-        f"{names[0]} cannot"
-        if len(names) == 1
-        else f"These {number_word(len(names))} judges cannot"
-    )
-    return f"{who} be graded without labels. {certain}"
+    who = names[0] if len(names) == 1 else f"These {number_word(len(names))} judges"
+    return f"{who} cannot be graded without labels. {certain}"
 
 
-def of_baseline(scores: Sequence[JudgeScore], premise: str, doubt: str) -> str:
+_NOBODY = "Nobody could be graded from votes alone."
+_NOT_SEEN = "A bias that all judges share would not show."
+
+
+def of_baseline(scores: Sequence[JudgeScore], premise: str, doubt: str = _NOT_SEEN) -> str:
     """Return the verdict of one model without labels: how good judges would be, never who is
     best.
     """
     known = [x for one in scores if isinstance(x := one.accuracy, float) and isfinite(x)]
     if not known:
-        return f"If {premise}, nobody could be graded."
-    who = scores[0].name if len(scores) == 1 else f"your {number_word(len(scores))} judges"
-    return f"If {premise}, {who} would be right on {spread(known)}. {doubt}"
+        return _NOBODY
+    who = f"{scores[0].name} is"
+    if len(scores) > 1:
+        who = f"your {number_word(len(scores))} judges are"
+    return f"If {premise}, {who} right on {spread(known)}. {doubt}"
 
 
 def known_judges(shares: Mapping[str, float]) -> str:
@@ -265,10 +255,7 @@ def known_judges(shares: Mapping[str, float]) -> str:
 
 def trios_contradict(failed: int, trios: int) -> str:
     """Say how many trios contradict independent errors."""
-    return (
-        f"{count(failed)} of {count(trios)} trios contradict that, and a shared bias would not"
-        " show."
-    )
+    return f"{count(failed)} of {count(trios)} trios contradict that. {_NOT_SEEN}"
 
 
 # Logic.
@@ -285,13 +272,10 @@ def pair_statement(a: str, b: str, disagree: float, common: float) -> str:
 def joint_statement(judges: int, bound: float, *, at_least: bool) -> str:
     """Say what the votes prove of all judges together."""
     side = "at least" if at_least else "at most"
-    text = (
+    return (
         f"Whatever the truth, at least one of these {number_word(judges)} judges is right on"
         f" {side} {percent(bound)} of its votes."
     )
-    if not at_least and bound <= 0.5:
-        text += " So at least one of them is no better than a coin."
-    return text
 
 
 def logic_alone(judge: str, interval: Interval) -> str:
@@ -413,11 +397,6 @@ def hardly_better(mean: float) -> str:
     )
 
 
-def not_fitted(why: str) -> str:
-    """Warn that a panel of three or more has no model."""
-    return f"no model could be fitted: {why}"
-
-
 def nobody_right(labels: Sequence[str]) -> str:
     """Warn that no true label is one that any judge gives."""
     return (
@@ -501,7 +480,7 @@ def share_lines(result: JudgeResult) -> list[str]:
     )
     bare = not any(isinstance(share.interval, Interval) for share in known.values())
     doubt = " (from votes alone: no interval)" if bare else ""
-    return [f"Share of each label, corrected for the judges' errors: {told}{doubt}."]
+    return [f"{SHARES}: {told}{doubt}."]
 
 
 def label_lines(result: JudgeResult) -> list[str]:

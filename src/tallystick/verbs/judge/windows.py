@@ -17,6 +17,7 @@ import numpy as np
 
 from tallystick.errors import FileError, InputError, NotIdentifiable
 from tallystick.results import Json, Sentences, Unknown, count, percent, to_json
+from tallystick.stats.exact_tails import whole
 from tallystick.stats.stream import Notice, Series, WatchOptions
 from tallystick.stats.stream_watch import (
     Event,
@@ -163,8 +164,7 @@ class Windows:
     _watch: Watch | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if self.size < 1:
-            raise InputError(f"size must be at least 1 item, got {self.size!r}")
+        whole(1, size=self.size)
         self._options()  # checks alpha before any work
 
     @property
@@ -355,15 +355,14 @@ def _sentences(result: JudgeResult) -> Sentences:
     """Say in the opening that something changed, and where."""
     said = result.sentences or Sentences(answer=result.verdict)
     changes = [change for window in result.windows for change in window["changes"]]
-    if changes:
-        first = changes[0]
-        what = first["likely"] or "the votes changed"
-        text = (
-            f"But {what} around item {count(first['around'])}: figures over all items mix before"
-            " and after."
-        )
-    else:
-        text = "But a judge fell silent or began to write a new label: see the warnings."
+    if not changes:
+        return said
+    first = changes[0]
+    what = first["likely"] or "the votes changed"
+    text = (
+        f"But {what} around item {count(first['around'])}: figures over all items mix before"
+        " and after."
+    )
     return replace(said, contrast=f"{text} {said.contrast}".strip())
 
 
@@ -437,10 +436,10 @@ def naming_of(event: Naming, names: Sequence[str]) -> tuple[str, dict[str, Any]]
 
 def _series(series: Series, label: Hashable, names: Sequence[str]) -> str:
     """Name a series of shares."""
-    who = "the two judges" if series.judge is None else names[series.judge]
+    if series.judge is None:
+        return "how often the two judges agree"
+    who = names[series.judge]
     if series.kind == "agreement":
-        if series.judge is None:
-            return "how often the two judges agree"
         return f"{who}'s agreement with the majority of the others"
     if series.kind == "missing":
         return f"{who}'s share of missing votes"

@@ -199,23 +199,17 @@ def session_draws(data: Data, outputs: GradePanel, question: ScoreQuestion) -> S
     """Return the draws of the session that the truth comes from."""
     session = data.session
     assert session is not None  # the caller asks only then
-    head = session.head
-    if head.question == "compare":
-        raise InputError(
-            f"{session.path} was drawn for compare, only where models differ: it says nothing"
-            " about the score of a system. Begin a session with --question score"
-        )
+    session.require_drawn("score", rows=False)
     if question.certified or question.population == "new" or data.roles.by is not None:
         raise InputError(
             "labels of a session were drawn by strata: they have no certified intervals, and say"
             " nothing of new items or of slices. Leave out --certified, --population and --by"
         )
-    if not session.readable():
-        raise InputError(f"{session.path} has no labels to read yet: answer its first items")
+    session.require_labels()
     goal = session_goal(session)
     of, rows = session.strata().astype(np.int64), None
     stratum = of
-    if head.units == "items":
+    if session.head.units == "items":
         rows = rows_by_item(outputs)
         own = system_strata(outputs)[rows] if goal == "best" else of[:, None]
         stratum = np.full(outputs.system.size, -1, np.int64)
@@ -231,7 +225,7 @@ def session_draws(data: Data, outputs: GradePanel, question: ScoreQuestion) -> S
         rows=rows,
         uniform=goal == "best",
         order=None if goal == "mean" else _order(data, session, outputs, question.alpha),
-        level=1 - head.alpha,
+        level=1 - session.head.alpha,
     )
 
 

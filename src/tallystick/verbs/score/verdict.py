@@ -28,6 +28,7 @@ from tallystick.results import (
 )
 from tallystick.table.doubts import Doubt, with_doubt
 from tallystick.table.panel_grades import ALONE, GradePanel, Swaps
+from tallystick.table.session import DRAWN
 from tallystick.verbs.score.pairs import NextGrades
 from tallystick.verbs.score.question import ScoreQuestion
 from tallystick.verbs.score.result import (
@@ -155,7 +156,7 @@ def assumptions(
         return ("nothing is assumed of the judges, so nothing is concluded from their grades",)
     found = []
     if session:
-        found.append("outputs were drawn by label, with the probabilities that its session records")
+        found.append(DRAWN)
     elif question.label_draw == "unknown":
         found.append(f"{ASSUMED_DRAW}, which nobody has said")
     elif outputs.probability is not None:
