@@ -132,12 +132,11 @@ def _total(tallies: Sequence[str], *, allow_overlap: bool) -> tuple[Tally, tuple
 def _overlap(one: tuple[str, Tally], other: tuple[str, Tally]) -> str:
     """Say what two saved tallies share; nothing if they share nothing."""
     clash = one[1].clash(other[1])
-    if clash is not None:
-        return f"{one[0]} and {other[0]} both count {clash}"
     # Tallies of data in memory do not know what they counted: all there is to compare is the file.
-    if one[1].sources.names or Path(one[0]).read_bytes() != Path(other[0]).read_bytes():
-        return ""
-    return f"{one[0]} and {other[0]} are byte for byte the same"
+    named = clash is not None or one[1].sources.names
+    if not named and Path(one[0]).read_bytes() == Path(other[0]).read_bytes():
+        clash = "the same: they are equal byte for byte"
+    return f"{one[0]} and {other[0]} both count {clash}" if clash is not None else ""
 
 
 merge = Verb(
@@ -254,10 +253,7 @@ def _object(line: str, number: int) -> dict[str, Any]:
 
 
 def _wrong_line(number: int) -> InputError:
-    return InputError(
-        f"line {number} of stdin cannot be read: it takes JSON objects, or a header of different"
-        " names and lines with as many cells"
-    )
+    return InputError(f"line {number} of stdin is no JSON object, and no row under distinct names")
 
 
 def _columns(

@@ -57,8 +57,8 @@ class Interval:
             raise InputError(f"an interval needs low <= high, got [{self.low!r}, {self.high!r}]")
         if not 0 < self.level < 1:
             raise InputError(f"level must be in (0, 1), got {self.level!r}")
-        known = self.guarantee in get_args(Guarantee)
-        if not known or (self.guarantee == "under") != (self.assumption is not None):
+        assumed = self.guarantee == "under"
+        if self.guarantee not in get_args(Guarantee) or assumed != (self.assumption is not None):
             raise InputError(
                 "an interval is exact, anytime or approximate, or under an assumption: got"
                 f" {self.guarantee!r} with {self.assumption!r}"

@@ -16,9 +16,10 @@ def serve_labels(work: Any, **more: Any) -> None:
     """Serve the labelling page of a session; ``--terminal`` and ``--next`` need no extra."""
     try:
         from tallystick.serve.pages import label
+
+        label.serve_labels(work, **more)
     except ImportError as error:
         raise MissingExtra(error.name or "starlette", "serve") from error
-    label.serve_labels(work, **more)
 
 
 def __getattr__(name: str) -> Any:
