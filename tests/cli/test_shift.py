@@ -128,7 +128,7 @@ def test_an_api_that_spells_a_number_in_another_way_is_read(tallystick, tmp_path
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (("--gate", "accuracy >= -.02"), "a gate of shift is on one of"),
+        (("--gate", "accuracy >= -.02"), "a gate of shift compares one of"),
         (("--gate", "recall_change:Four >= -.02"), "'Four'"),
         (("--alpha", "1.5"), "alpha must be in (0, 1)"),
         (("--alpha", "nan"), "alpha must be in (0, 1)"),

@@ -23,7 +23,7 @@ def test_a_pilot_gives_its_own_disagreement():
     difference, apart, source = pilot_of(Board(names=("x", "y"), scores=scores))
     assert (difference, apart) == pytest.approx((0.1, 0.3))
     assert "pilot of 100 items" in source
-    with pytest.raises(InputError, match="never disagree"):
+    with pytest.raises(InputError, match="differ by the same on every item"):
         pilot_of(Board(names=("x", "y"), scores=np.ones((5, 2))))
 
 
@@ -48,7 +48,7 @@ def test_labelled_items_of_a_pilot_stand_for_those_without_a_label():
     )
     assert found[:2] == pytest.approx((0.4 * 0.2, 0.8 * 0.2))
     unlabelled = [None if x != y else g for g, x, y in rows]
-    with pytest.raises(InputError, match="never disagree where there is a true label"):
+    with pytest.raises(InputError, match="differ by the same on every item whose score is known"):
         pilot_of(
             Board.of(
                 {"gold": unlabelled, "A": a, "B": b},

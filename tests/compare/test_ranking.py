@@ -48,7 +48,9 @@ def test_perfect_and_hopeless_models_have_no_empty_interval():
     assert all(row.interval.width > 0.05 for row in result.models)
     assert all(row.interval.width > 0.05 for row in result.pairs)
     assert result.contenders == ("right", "also")
-    assert any("all right or all wrong" in text for text in result.warnings)
+    assert any(
+        "right, wrong, also: the same score on every item" in text for text in result.warnings
+    )
 
 
 def test_bounded_scores_that_never_differ_have_no_empty_interval():

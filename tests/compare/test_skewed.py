@@ -38,7 +38,7 @@ def test_scores_with_zeros_are_compared_by_their_signs():
     assert result.estimand == "signs"
     assert (pair.a, pair.a_only, pair.b_only) == ("x", 36, 0)
     assert result.contenders == ("x",)
-    assert "x is better on 36 items and y on 0 of 48 (exact sign test" in result.verdict
+    assert "x is better on 36 items and y on 0 (on 48 items; exact sign test" in result.verdict
 
 
 @pytest.mark.parametrize(

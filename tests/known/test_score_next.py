@@ -100,7 +100,9 @@ def test_a_tally_knows_no_items_and_is_asked_for_outputs(tmp_path):
     tally = tmp_path / "t.tally"
     run("tally", table, "-o", tally, "--columns", "system,gpt,claude,human")
     said, needed = answer(tally)
-    assert said == "Next: grade 20 random outputs of every system (30 outputs without a grade yet)."
+    assert (
+        said == "Next: grade 20 random outputs for every system (30 outputs without a grade yet)."
+    )
     assert needed["count"] == 30
 
 

@@ -168,7 +168,7 @@ def test_an_old_draw_that_is_blank_is_refused_before_a_call(shift):
     rows[7]["old2"] = ""
     done = shift(rows, flaky(0.0, 1), "--budget", "40", "--old-draws", "old2")
     assert (done.code, done.calls) == (1, 0)
-    assert "old draw 'old2' is blank" in done.err
+    assert "item 7: 'old2' is blank" in done.err
 
 
 def test_failed_calls_that_could_turn_a_gate_leave_it_undecided(shift):

@@ -104,6 +104,6 @@ def test_a_judge_that_never_grades_one_system_is_said():
         for value, system in zip(table["x"], table["system"], strict=True)
     ]
     result = evaluate(table, **ROLES)
-    told = "x never graded b, so the judges' score there comes from the other judges."
+    told = "x never graded b. Do not compare the judges' score there with that of the others."
     assert any(text.startswith(told) for text in result.warnings)
     assert result.decision == "decided"

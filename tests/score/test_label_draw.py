@@ -19,7 +19,10 @@ def test_all_means_all():
 def test_labels_of_unknown_origin_change_the_guarantee_and_warn():
     result = evaluate(drawn(), label_draw="unknown", **ROLES)
     assert result.systems[0].interval.guarantee == "under"
-    assert result.pairs[0].interval.promise == "under the graded outputs are like a random draw"
+    assert (
+        result.pairs[0].interval.promise
+        == "under the outputs that people graded were drawn at random"
+    )
     assert any("complaints" in text for text in result.warnings)
     body = result.to_dict()
     assert body["systems"][0]["interval_guarantee"].startswith("under")

@@ -15,7 +15,7 @@ def test_labels_on_one_of_four_systems_score_that_one_and_say_so(shared_data: Pa
         truth="oracle_label",
         scale=(0, 1),
     )
-    assert result.verdict.startswith("Only base has human grades: it scores 75.5")
+    assert result.verdict.startswith("base scores 75.5")
     assert [row.name for row in result.systems if not isinstance(row.score, Unknown)] == ["base"]
     assert result.pairs == ()
     assert result.decision == "undecided"

@@ -17,8 +17,8 @@ def test_two_labels_settle_nothing_and_say_what_would():
 def test_two_labels_of_one_system_rank_nobody():
     table = drawn(items=120) | {"human": ["pass", None, None, "pass", *[None] * 356]}
     verdict = evaluate(table, **ROLES).verdict
-    assert verdict.startswith("Only a has human grades: it scores 100.0% [20.8, 100.0].")
-    assert "Not settled: how good b and c are, and which system is best." in verdict
+    assert verdict.startswith("a scores 100.0% [20.8, 100.0].")
+    assert "Not settled: how good b and c are, without human grades." in verdict
 
 
 def test_a_terminal_shows_systems_and_pairs_in_lines_that_fit():

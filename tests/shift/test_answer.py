@@ -54,7 +54,7 @@ def test_several_gates_are_each_decided_and_the_watched_one_by_its_test():
     gates = ("accuracy_change >= -50%", "flip_rate <= 1%")
     result = shift(TABLE, **ROLES, api="replay:new", budget=300, gates=gates, deterministic=True)
     assert [one.passed for one in result.gates] == [True, False]
-    assert result.verdict.startswith("The gate accuracy_change >= -0.5 holds. The gate flip_rate")
+    assert result.verdict.startswith("Gate passed: accuracy_change >= -0.5. Gate failed: flip_rate")
     assert result.watched is False
     assert result.calls < 300
 

@@ -55,7 +55,7 @@ def test_one_draw_leaves_the_noise_unknown(api):
 def test_without_true_labels_only_the_noise_is_said(api):
     result = shift.baseline(TABLE, api=api, labels=("a", "b"))
     assert isinstance(result.accuracy.estimate, Unknown)
-    assert result.verdict.startswith("The answers are recorded")
+    assert result.verdict.endswith("300 items asked 2 times each.")
     with pytest.raises(InputError, match="--api"):
         shift.baseline(TABLE)
     with pytest.raises(InputError, match="--as"):

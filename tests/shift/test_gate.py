@@ -35,8 +35,6 @@ def test_every_metric_has_its_interval(result):
 @pytest.mark.parametrize(
     ("metric", "words"),
     [
-        ("accuracy", "on one of flip_rate"),
-        ("recall_change", "recall_change:LABEL, got"),
         ("grade_change", "--scale"),
         ("recall_change:five hundred", "names a label with items"),
     ],

@@ -16,10 +16,10 @@ def test_a_column_of_new_grades_gives_the_change_of_the_mean():
     change = (sum(NEW) - sum(OLD)) / 400 / 4  # the scale is 1 to 5
     assert result.grade_change.estimate == pytest.approx(change)
     assert result.grade_change.interval.high < 0
-    assert "It got worse: the mean grade" in result.verdict
+    assert "It got worse: mean grade" in result.verdict
     unsure = shift(TABLE, old="grade", new="later", scale=(1, 5), item="id")
     assert unsure.grade_change.interval.width > result.grade_change.interval.width
-    assert "It got worse: the mean grade" in unsure.verdict
+    assert "It got worse: mean grade" in unsure.verdict
 
 
 def test_an_api_that_gives_grades_is_asked_and_gated():
@@ -43,7 +43,7 @@ def test_grades_are_numbers_and_need_no_truth():
         shift(TABLE, truth="text", old="grade", new="later", scale=(1, 5))
     with pytest.raises(InputError, match="grades must be numbers"):
         shift(TABLE, old="text", new="later", scale=(1, 5))
-    with pytest.raises(InputError, match="'5' is outside the scale 1 to 4"):
+    with pytest.raises(InputError, match=r"numbers on the scale .*, got '5'"):
         shift(TABLE, old="grade", new="later", scale=(1, 4))
     with pytest.raises(InputError, match="from the lowest grade to the highest"):
         shift(TABLE, old="grade", new="later", scale=(5, 5))

@@ -20,7 +20,7 @@ def test_na_is_a_label_where_the_user_says_so():
 
 
 def test_a_table_without_any_true_label_is_refused():
-    with pytest.raises(InputError, match="holds no true label"):
+    with pytest.raises(InputError, match="'gold' holds no label"):
         prepared({"gold": [None, None], "old": ["a", "b"]}, old="old")
     with pytest.raises(InputError, match=r"--old"):
         prepare(read({"sure": ["a"]}, DOOR), ShiftQuestion())

@@ -10,9 +10,12 @@ def test_options_that_name_several_things_take_one_name_or_commas():
     assert question.gates == ("flip_rate <= 1%",)
 
 
-def test_a_gate_that_compares_two_names_is_refused_at_once():
-    with pytest.raises(InputError, match="compares a metric with a number"):
-        ShiftQuestion(gates=("new >= old - 0.01",))
+@pytest.mark.parametrize(
+    "gate", ["new >= old - 0.01", "flip_rate >= old", "accuracy >= 0", "recall_change >= 0"]
+)
+def test_a_gate_that_is_not_on_a_metric_is_refused_at_once(gate):
+    with pytest.raises(InputError, match=r"compares one of flip_rate, .*LABEL with a number"):
+        ShiftQuestion(gates=(gate,))
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_the_part_that_changed_is_told_from_the_one_that_did_not():
 
 def test_parts_of_which_too_little_is_known_are_refused():
     result, _, group = assessed(np.arange(350))
-    with pytest.raises(NotIdentifiable, match="0 of its 200 items were asked"):
+    with pytest.raises(NotIdentifiable, match="only 0 answers came"):
         part_of(result, group)
     with pytest.raises(InputError, match="one boolean for each of its 600"):
         part_of(result, np.arange(600))

@@ -24,6 +24,7 @@ from tallystick.clients.client import (
     text_or_file,
 )
 from tallystick.clients.journal import (
+    OTHER_DATA,
     Journal,
     JournalEntry,
     Usage,

@@ -167,8 +167,8 @@ class Caller:
         enough = self._limits.breaker if self._worked else min(self._limits.breaker, 2)
         if not fault.fatal and self._failures < enough:
             return None
-        more = "nothing answered is lost" if self._worked else "nothing was answered: check --api"
-        return ClientError(f"{reason}: stopped after {self._failures} failed items, {more}")
+        more = "" if self._worked else ": check --api"
+        return ClientError(f"{reason}: stopped after {self._failures} failed items{more}")
 
 
 # Ask every question once, through the journal, and read the answers.

@@ -241,7 +241,7 @@ def request_of(given: str | Mapping[str, Any] | None) -> dict[str, Any]:
         return dict(given or {})
 
     def refuse(name: str) -> None:
-        raise ValueError(f"{name} must be a text or null")
+        raise ValueError(f"{name} is refused")
 
     try:
         return {**json.loads(text_or_file(given), parse_constant=refuse)}

@@ -87,7 +87,7 @@ class HttpClient(Client):
         headers: Mapping[str, str],
         answer_at: str,
     ) -> None:
-        check_fields(request, columns, "the request template")
+        check_fields(request, columns, "--request")
         # A key that was typed is refused before it can be written anywhere.
         refuse_keys(url, request, headers)
         self._url = Secret(url, "the address")
@@ -306,8 +306,8 @@ class Provider:
             )
         prompt = with_labels(text_or_file(question.prompt), labels)
         system = None if question.system_prompt is None else text_or_file(question.system_prompt)
-        check_fields(prompt, columns, "the prompt")
-        check_fields(system, columns, "the system prompt")
+        check_fields(prompt, columns, "--prompt")
+        check_fields(system, columns, "--system-prompt")
 
         # The request in the provider's words; what nobody gave is left to the model.
         messages = [{"role": "user", "content": prompt}]

@@ -21,6 +21,11 @@ from tallystick.errors import FormatError, InputError
 from tallystick.results import Json, count, harmless, number, percent
 from tallystick.table.ledger import Ledger, LedgerKind
 
+OTHER_DATA = (
+    "the journal {} is of other data: item {!r} was asked something else then, or is not here; name"
+    " another journal"
+)
+
 JOURNALS = LedgerKind(key="journal", what="journal", format=2)
 """Answers are kept whole and by item."""
 
@@ -168,11 +173,8 @@ class Journal:
         entry = self.answers.get(key_of(item, draw))
         if entry is None or not entry.asked or entry.asked == asked:
             return entry
-        where = "" if self._ledger is None else f" {self._ledger.path}"
-        raise FormatError(
-            f"the journal{where} is of other data: item {item!r} was asked something else then;"
-            " name another journal"
-        )
+        where = "in memory" if self._ledger is None else self._ledger.path
+        raise FormatError(OTHER_DATA.format(where, item))
 
     @property
     def paid_twice(self) -> int:
@@ -301,15 +303,12 @@ def unread_warnings(
     )
 
 
-def request_notes(
-    journal: Journal, currency: str, *, reused: int, unused: int = 0
-) -> tuple[str, ...]:
+def request_notes(journal: Journal, currency: str, *, reused: int) -> tuple[str, ...]:
     """Say what was sent, answered and paid, over all resumes of a journal."""
     done = sum(one.code is not None for one in journal.answers.values())
     counted = (
         (reused, "answers came from the journal"),
         (journal.paid_twice, "requests may have been paid twice"),
-        (unused, "paid answers are not used here"),
     )
     parts = [
         f"{count(done)} answers from {count(journal.sent.total())} requests sent,"
@@ -421,7 +420,7 @@ def refuse_keys(url: str, request: Json, headers: Mapping[str, str]) -> None:
         refuse_key("URL", name, value or "")
     for name, text in texts_of(request):
         if _KNOWN.search(text):
-            refuse_key("the request field", name, text)
+            refuse_key("request field", name, text)
     for name, value in headers.items():
         refuse_key("header", name, value)
 

@@ -35,7 +35,7 @@ from tallystick.table import Data, Roles, Table, is_missing, is_no_answer
 from tallystick.table.panel_grades import preferred_side
 from tallystick.table.reading_names import ROLE_NAMES, plain
 from tallystick.verbs.compare.question import CompareQuestion
-from tallystick.verbs.compare.result import NOT_TOLD
+from tallystick.verbs.compare.result import EACH_ONCE, INDEPENDENT, NOT_TOLD
 
 Sample: TypeAlias = Literal["battles", "prompts", "people", "both"]
 """What a new draw would change."""
@@ -103,7 +103,7 @@ class BattlesResult(Result):
             "win_rate": [row.win_rate for row in self.pairs],
         }
         ends = [row.interval for row in self.pairs]
-        return (Figure.forest("Win rates, a tie counting half", columns, ends, unit="share"),)
+        return (Figure.forest("Win rates", columns, ends, unit="share"),)
 
 
 def answer_battles(data: Data, question: CompareQuestion) -> BattlesResult:
@@ -208,14 +208,6 @@ def _row(
     )
 
 
-_RESTS_ON: dict[Sample, str] = {
-    "battles": "battles are independent of each other",
-    "prompts": "prompts are independent draws, and each counts once",
-    "people": "the people who judged are independent draws, and each counts once",
-    "both": "prompts and the people who judged are independent draws",
-}
-
-
 _FEWEST_IN_ORDER = 20
 """Battles from which on an order, or a place that wins, is no accident."""
 _BIASED = 0.001
@@ -269,11 +261,8 @@ def _result(
     tail = f"{p_value(top.adjusted_p, alpha=question.alpha)}; a tie counts half"
     claims = Claims(_in_order(rows), told, what="model")
     if len(rows) == 1:
-        head = (
-            f"{claims.best} beats {top.b}" if claims.best else "We cannot tell which model is best"
-        )
-        middle = " in" if claims.best else f": {top.a} wins"
-        said = Sentences(answer=f"{head}{middle} {rate} of {count(n)} battles ({tail}).")
+        why = f"{top.a} wins {rate} of {count(n)} battles ({tail})"
+        said = Sentences(answer=claims.answer(why=why))
     else:
         said = Sentences(
             answer=claims.answer(),
@@ -281,10 +270,12 @@ def _result(
             f" battles. The surest: {top.a} wins {rate} against {top.b} ({tail}).",
             open=claims.left() if told else "",
         )
-    unit = _RESTS_ON[sample]
+    rests_on = [INDEPENDENT.format("prompts and people" if sample == "both" else sample)]
     people = () if table.people is None else set(table.people)
     if sample == "both" and len(people) < fewest_clusters(question.alpha):
-        unit = "prompts are independent draws; these people judged, and others may judge otherwise"
+        rests_on = [INDEPENDENT.format("prompts"), "others judge as these people do"]
+    elif sample in ("prompts", "people"):
+        rests_on.append(EACH_ONCE.format(sample))
     lost = table.unanswered
     blank = (f"{count(lost)} battles without a winner are left out",) if lost else ()
     wins, losses = table.by_place
@@ -295,7 +286,7 @@ def _result(
         decision="decided" if len(told) == len(rows) else "undecided",
         n_items=n,
         assumptions=(
-            unit,
+            *rests_on,
             "no rating model is fitted: each pair is compared by its own battles",
         ),
         warnings=(*blank, *_order_of_places(table, first_place)),

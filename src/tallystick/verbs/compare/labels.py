@@ -36,12 +36,11 @@ from tallystick.table import Data
 from tallystick.table.doubts import LabelView, label_doubt
 from tallystick.verbs.compare.board import Board, Codes, Drawn, check_size
 from tallystick.verbs.compare.question import CompareQuestion
-from tallystick.verbs.compare.result import CompareResult
-from tallystick.verbs.compare.verdict import INDEPENDENT, Findings, assemble
+from tallystick.verbs.compare.result import INDEPENDENT, CompareResult
+from tallystick.verbs.compare.verdict import Findings, assemble
 
 RANDOM = "the labelled items are a random draw from all items"
 AMONG = "the labelled items are a random draw from those on which the two models disagree"
-WHATEVER = "nothing on the blank labels"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,7 +74,7 @@ class Labelled:
         blank, new = int(self.counts.blank[i]), question.population == "new"
         apart = f"labels on items where {names[a]} and {names[b]} disagree"
         if not blank:
-            return Needed(None, "items: every label that matters is there")
+            return Needed(None, "items")
         if self.fit is None:
             return Needed(blank if new else self._until_certain(i), apart)
         pairs = self.table.first.size
@@ -113,7 +112,7 @@ def rank_by_labels(board: Board, question: CompareQuestion) -> CompareResult:
     if not found.counts.blank.any():
         why = []  # every label that matters is there, however they were chosen
     hidden = {"disagreements": AMONG, "any": "the labels were not drawn at random", "random": ""}
-    rests_on = {"random": RANDOM, "disagreements": AMONG, "any": WHATEVER}[drawn]
+    rests_on = {"random": [RANDOM], "disagreements": [AMONG], "any": []}[drawn]
     new = question.population == "new"
     return assemble(
         Findings(
@@ -125,7 +124,7 @@ def rank_by_labels(board: Board, question: CompareQuestion) -> CompareResult:
             question=question,
             population="new" if new else "these",
             detectable=Unknown("labels are missing: see needed"),
-            assumptions=[INDEPENDENT.format("items"), rests_on] if new else [rests_on],
+            assumptions=[INDEPENDENT.format("items"), *rests_on] if new else rests_on,
             warnings=why,
             seed=seed_of(question.seed),
             hidden=hidden[drawn],
@@ -151,10 +150,10 @@ def how_drawn(board: Board) -> tuple[Drawn, list[str]]:
     )
     if label_doubt([votes]) is None:
         return "random", []
-    few = f"the {count(int(known.sum()))} labels of {count(board.n)} items are no random draw"
     return "any", [
-        f"{few}, so nothing is assumed of the blanks: a model is called better only where no"
-        " label could change it"
+        f"the {count(int(known.sum()))} labels of {count(board.n)} items are no random draw, so"
+        " nothing is assumed of the blanks: a model is called better only where no label could"
+        " change it"
     ]
 
 
@@ -233,7 +232,6 @@ def _among(
         simultaneous=interval,
         p_value=p_value,
         adjusted_p=p_value,
-        adjustment="none: one pair",
     )
 
 

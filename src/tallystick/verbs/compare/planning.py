@@ -35,8 +35,17 @@ from tallystick.stats.signs import LONGEST, sequential_items
 from tallystick.stats.skewed import FEWEST, hull_ends, skewed_board
 from tallystick.table import Capability, Data, Door, Question, option
 from tallystick.verbs.compare.asks import measured_as
-from tallystick.verbs.compare.board import Board, are_measured, pass_board, read_board
+from tallystick.verbs.compare.board import (
+    Board,
+    are_measured,
+    check_size,
+    pass_board,
+    read_board,
+)
 from tallystick.verbs.compare.question import (
+    BOUNDS_HELP,
+    METRIC_HELP,
+    POWER_HELP,
     CompareQuestion,
     Share,
     score_range,
@@ -44,21 +53,12 @@ from tallystick.verbs.compare.question import (
     split_metric,
     unit_of,
 )
-from tallystick.verbs.compare.result import PairRow
+from tallystick.verbs.compare.result import INDEPENDENT, PairRow
 
 Floats = npt.NDArray[np.float64]
 
 TESTED = "paired, right or wrong"
 EXACT = "paired, exact McNemar"
-PAIRS = "all pairs of"
-RUNS = "the test that compare runs"
-_TESTS = {
-    "t": "paired t",
-    "pseudo-t": "paired t with a pseudo-item",
-    "hull": "paired t and Hall's correction",
-    "sign-flip": "sign-flips over clusters",
-    "few labels": "paired, several runs per item",
-}
 _RESAMPLED, _MOST_RESAMPLED = 4_000, 4_000
 """Samples drawn from a pilot, and rows of each, up to which skewness is worked out that way."""
 
@@ -133,8 +133,7 @@ def plan(
     assumed = disagreement is None
     apart = max(0.5, difference) if disagreement is None else disagreement
     items = counted_items(difference, apart, models, CompareQuestion(alpha=alpha, power=power))
-    name = TESTED if models == 2 else f"{PAIRS} {models} models, max-T"
-    methods = [Method(name, items, "approximate", RUNS)]
+    methods = [Method(TESTED, items, "approximate", "compare")]
     if models == 2:
         methods += _for_two(difference, apart, alpha, power)
     warnings = []
@@ -152,7 +151,7 @@ def plan(
             f" {percent(apart)} of them ({by}), {percent(power)} of the time."
         ),
         n_items=methods[0].n_items,
-        assumptions=("items are independent draws from the population of interest",),
+        assumptions=(INDEPENDENT.format("items"),),
         warnings=tuple(warnings),
         methods=tuple(methods),
     )
@@ -175,6 +174,13 @@ def _whom(models: int) -> str:
 
 
 # A pilot: the two best models of a board, and how much their difference varies.
+
+
+_ALWAYS_ALIKE = (
+    "the two best models of the pilot, {!r} and {!r}, differ by the same on every item whose score"
+    " is known, so nothing says how much that varies: give a larger pilot, or --difference and"
+    " --disagreement without a file"
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -224,8 +230,7 @@ class Pilot:
         >>> round(pilot.difference, 3), round(pilot.apart, 3)
         (0.1, 0.3)
         """
-        if len(board.names) < 2:
-            raise InputError("a pilot needs at least two models on the same items")
+        check_size(board.names, board.n)
         if question.passes is not None:
             board = pass_board(board, question.passes)
         x, unit = board.scores[board.known], "items"
@@ -239,10 +244,7 @@ class Pilot:
 
         gaps = question.sign * (x[:, order[0]] - x[:, order[1]])
         if len(gaps) < 2 or np.ptp(gaps) <= 1e-12 * float(np.abs(x).max()):
-            raise InputError(
-                f"the two best models of the pilot, {a!r} and {b!r}, differ by the same amount"
-                " throughout, so nothing says how much that varies: give a larger pilot"
-            )
+            raise InputError(_ALWAYS_ALIKE.format(a, b))
         bounds = score_range(board.scores, question, binary=board.right is not None)
         needed = 0.0
         if bounds is None:
@@ -321,11 +323,7 @@ def _counted_pilot(board: Board, order: npt.NDArray[np.intp], a: str, b: str) ->
     only, lost = int((best > next_best).sum()), int((best < next_best).sum())
     labelled = int((differ & board.known).sum())
     if only + lost == 0:
-        where = "" if board.answers is None else " where there is a true label"
-        raise InputError(
-            f"the two best models of the pilot, {a!r} and {b!r}, never disagree{where}: give"
-            " --disagreement, or a larger pilot"
-        )
+        raise InputError(_ALWAYS_ALIKE.format(a, b))
     each = int(differ.sum()) / labelled  # items for which a labelled disagreement stands
     return Pilot(
         a=a,
@@ -343,9 +341,6 @@ def plan_scores(
     """Say how many items, or clusters, show a difference of scores that vary as in a pilot."""
     assert pilot.gaps is not None
     unit: Share = "share" if pilot.width == 1.0 else "number"
-    name = (
-        _TESTS[pilot.method] if models == 2 else f"{PAIRS} {models} models, {_TESTS[pilot.method]}"
-    )
     items = pilot.items(difference, models, question)
     spread = float(pilot.gaps.std(ddof=1))
     warnings = []
@@ -362,12 +357,9 @@ def plan_scores(
             f" {percent(question.power)} of the time."
         ),
         n_items=items,
-        assumptions=(
-            f"{pilot.unit} are independent draws from the population of interest, and differences"
-            " vary as in the pilot",
-        ),
+        assumptions=(INDEPENDENT.format(pilot.unit),),
         warnings=tuple(warnings),
-        methods=(Method(name, items, "approximate", RUNS),),
+        methods=(Method(f"paired, {pilot.method}", items, "approximate", "compare"),),
     )
 
 
@@ -381,15 +373,9 @@ class PlanQuestion(Question):
     difference: float | None = option(None, "The difference that you want to show.")
     disagreement: float | None = option(None, "Share of items on which exactly one model is right.")
     models: int = option(2, "How many models are compared, each with every other.", low=2)
-    metric: str | None = option(
-        None, "The score of a pilot, if its files or logs have several; also pass@5."
-    )
-    bounds: tuple[float, float] | None = option(
-        None, "Lowest and highest possible score of a pilot (not needed for scores of 0 and 1)."
-    )
-    power: float = option(
-        0.8, "Probability of showing the difference if it is real.", within=(0.0, 1.0)
-    )
+    metric: str | None = option(None, METRIC_HELP)
+    bounds: tuple[float, float] | None = option(None, BOUNDS_HELP)
+    power: float = option(0.8, POWER_HELP, within=(0.0, 1.0))
 
     def reading(self) -> dict[str, Any]:
         """Return the score to read: what pass@k is made of, where that is asked for."""

@@ -18,15 +18,17 @@ from tallystick.table import Demo, Question, option
 from tallystick.table.capability import draw_answers, draw_truth
 from tallystick.table.reading_names import lower_word
 
+# What `compare` and `plan` both take.
+METRIC_HELP = "The score, if the files or logs have several; also pass@5 of repeated runs."
+BOUNDS_HELP = "Lowest and highest possible score (not needed for scores of 0 and 1)."
+POWER_HELP = "Probability of showing a difference that is real."
+
 
 @dataclass(frozen=True, kw_only=True)
 class CompareQuestion(Question):
     """What is asked of models that answered or were scored on the same items."""
 
-    metric: str | None = option(
-        None,
-        "The score to compare, if the files or logs have several; also pass@5 of repeated runs.",
-    )
+    metric: str | None = option(None, METRIC_HELP)
     lower_is_better: bool | None = option(
         None,
         "Whether a lower or a higher score is better (by names such as latency and loss).",
@@ -38,16 +40,12 @@ class CompareQuestion(Question):
         " are missing, new otherwise; new clusters with --cluster).",
         choices=("these", "new"),
     )
-    bounds: tuple[float, float] | None = option(
-        None, "Lowest and highest possible score (not needed for scores of 0 and 1)."
-    )
+    bounds: tuple[float, float] | None = option(None, BOUNDS_HELP)
     certified: bool = option(
         False,
         "Use exact intervals and McNemar's exact test for scores of 0 and 1, which are wider.",
     )
-    power: float = option(
-        0.8, "Power of the detectable difference.", within=(0.0, 1.0), hidden=True
-    )
+    power: float = option(0.8, POWER_HELP, within=(0.0, 1.0), hidden=True)
     draws: int = option(10_000, "Normal draws of max-T.", low=1, hidden=True)
     gates: tuple[str, ...] = option(
         (),

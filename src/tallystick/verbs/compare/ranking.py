@@ -193,12 +193,6 @@ def _independent(
     if not binary:
         bounded = BERNSTEIN if question.certified else PAIRED_T
         assumptions.append(FREE if free else bounded)
-    if table.adjustment == "step-down max-T":
-        times = "" if draws == question.draws else f" ({draws:,} for so many pairs)"
-        assumptions.append(
-            f"pairs: step-down max-T, whose normal draws{times} hold the family-wise error for many"
-            " items"
-        )
     return assemble(
         Findings(
             names=names,
@@ -208,7 +202,7 @@ def _independent(
             n=n,
             question=question,
             assumptions=assumptions,
-            warnings=flat_models(names, flat, binary),
+            warnings=flat_models(names, flat),
             seed=seed_of(question.seed),
         )
     )
@@ -236,7 +230,7 @@ def _unbounded(
         assumptions = cluster_assumptions(len(x), bounded=False)
     if found.shown != "signs" and len(x) >= FEWEST:
         assumptions.append(RARE.format(max(2, -(-len(x) // 3)), unit))
-    warnings = [] if clustered else flat_models(names, flat, False)
+    warnings = [] if clustered else flat_models(names, flat)
     return assemble(
         Findings(
             names=names,

@@ -31,6 +31,9 @@ Estimand: TypeAlias = Literal["mean", "cluster mean", "ratio", "signs", "pass@k"
 larger, or pass rates of several runs per item."""
 
 NOT_TOLD = "not settled"
+
+INDEPENDENT = "{} are independent draws from the population that the answer is about"
+EACH_ONCE = "each of the {} counts once"
 """The verdict on a pair that stays open."""
 MOST_READ = 40
 """Of a very large board all pairs among this many models are listed."""
@@ -239,7 +242,7 @@ class CompareResult(Result):
         """Return the scores, and how far the first model is from the others."""
         names = [row.name for row in self.models]
         scores = Figure.forest(
-            f"Scores on {self.n_items:,} items",
+            "Scores",
             {
                 "model": names,
                 "score": [row.score for row in self.models],

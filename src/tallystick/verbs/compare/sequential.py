@@ -137,11 +137,12 @@ def _answer(
             ),
         )
     )
-    where = f"{count(len(x))} of {count(board.n)} items"
-    said = f"Clear after {where}" if result.decision == "decided" else f"Not clear after {where}"
-    lines = replace(
-        result.opening, contrast=f"{said} (anytime, family-wise error {alpha:g}).", next=""
+    clear = "Clear" if result.decision == "decided" else "Not clear"
+    said = (
+        f"{clear} after {count(len(x))} of {count(board.n)} items (anytime, family-wise error"
+        f" {alpha:g})."
     )
+    lines = replace(result.opening, contrast=said, next="")
     return replace(
         result,
         available=board.n,

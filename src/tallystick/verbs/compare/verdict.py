@@ -34,6 +34,8 @@ from tallystick.verbs.compare.board import Board
 from tallystick.verbs.compare.planning import detectable, needed_for
 from tallystick.verbs.compare.question import CompareQuestion, Share, sized, unit_of
 from tallystick.verbs.compare.result import (
+    EACH_ONCE,
+    INDEPENDENT,
     MOST_PAIRS,
     MOST_READ,
     NOT_TOLD,
@@ -305,13 +307,9 @@ def sentences_of(result: CompareResult) -> Sentences:
     """
     claims = result.claims
     scores = {row.name: _scored(row, result) for row in result.models}
-    if any(isinstance(row.score, Unknown) for row in result.models[:2]):
-        # Labels only where the two differ say nothing of either score, and all of the difference.
-        answer = "We cannot tell which model is best."
-        if claims.best:
-            answer = f"{claims.best} is better than {result.pairs[0].b}."
-    else:
-        answer = claims.answer(scores.__getitem__)
+    # Labels only where the two differ say nothing of either score, and all of the difference.
+    unknown = any(isinstance(row.score, Unknown) for row in result.models[:2])
+    answer = claims.answer(None if unknown else scores.__getitem__)
     two = len(result.models) == 2
     parts = [
         _of_two(result) if two else _of_several(result, claims),
@@ -329,8 +327,10 @@ def sentences_of(result: CompareResult) -> Sentences:
 
 def _not_the_mean(result: CompareResult) -> str:
     """Say what is compared where it is not the mean."""
-    what = {"ratio": "is the typical ratio", "signs": "counts items"}.get(result.estimand)
-    return f"This {what}: the mean difference is not settled by so few items." if what else ""
+    if result.estimand not in ("ratio", "signs"):
+        return ""
+    what = "typical ratio" if result.estimand == "ratio" else "count of items"
+    return f"This is the {what}: the mean difference is not settled by so few items."
 
 
 def whatever_is_missing(result: CompareResult, board: Board) -> tuple[float, float] | None:
@@ -354,8 +354,10 @@ def basis_of(result: CompareResult) -> str:
     labels = "" if result.n_labels is None else f" from {count(result.n_labels)} labels"
     pairs = "" if result.pairs_total < 2 else f" Pairs are adjusted for all {result.pairs_total:,}."
     if result.population == "these" and result.n_labels is None:
-        known = f"On these {count(result.n_items)} items every score is known; for new items leave"
-        return f"{known} out --population these; {_direction(result)}."
+        return (
+            f"On these {count(result.n_items)} items every score is known; for new items leave out"
+            f" --population these; {_direction(result)}."
+        )
     new = " For new items like them: --population new." if result.population == "these" else ""
     return f"{level} intervals {_on(result)}{labels}; {_direction(result)}.{pairs}{new}"
 
@@ -368,18 +370,17 @@ def _of_two(result: CompareResult) -> str:
     pair, where = result.pairs[0], _on(result)
     tail = f"{_p(pair, result)}; {_direction(result)}"
     if result.estimand == "signs":
-        answered = " that both answered" if result.left_out else ""
         return (
-            f"{pair.a} is better on {pair.a_only} items and {pair.b} on {pair.b_only} of"
-            f" {count(result.n_items)}{answered} (exact sign test, {tail})."
+            f"{pair.a} is better on {pair.a_only} items and {pair.b} on {pair.b_only} ({where};"
+            f" exact sign test, {tail})."
         )
     if pair.ratio is not None and pair.ratio_interval is not None:
         of, shown = result.metric or "score", number_interval(pair.ratio, pair.ratio_interval)
         return f"The {of} of {pair.a} is typically {shown} times that of {pair.b} {where} ({tail})."
     if isinstance(pair.difference, Unknown) or isinstance(pair.simultaneous, Unknown):
-        known = _bare(pair.simultaneous, result)
-        return f"The difference lies in {known} {where} ({tail})."
-    gap = _difference(pair.difference, pair.simultaneous, result, sign=pair.verdict == NOT_TOLD)
+        gap = f"in {_bare(pair.simultaneous, result)}"
+    else:
+        gap = _difference(pair.difference, pair.simultaneous, result, sign=pair.verdict == NOT_TOLD)
     return f"The difference is {gap} {where} ({tail})."
 
 
@@ -441,8 +442,10 @@ def _p(pair: PairRow, result: CompareResult) -> str:
     if pair.signs is None:
         return found
     ahead, behind, sign_p = pair.signs
-    rows = f"{pair.a} ahead in {count(ahead)} rows and behind in {count(behind)}"
-    return f"{found}; {rows}, exact sign test {p_value(sign_p, alpha=result.alpha)}"
+    return (
+        f"{found}; {pair.a} ahead in {count(ahead)} rows and behind in {count(behind)}, exact sign"
+        f" test {p_value(sign_p, alpha=result.alpha)}"
+    )
 
 
 def _on(result: CompareResult) -> str:
@@ -483,8 +486,7 @@ def _difference(difference: float, interval: Interval, result: CompareResult, *,
 
 
 def _bare(interval: Interval | Unknown, result: CompareResult) -> str:
-    if isinstance(interval, Unknown):
-        return "an unknown range"
+    assert isinstance(interval, Interval)  # what has none is a ratio or a sign test
     if result.unit == "share":
         low, high = (f"{100 * end:+.1f}".replace("-", MINUS) for end in interval)
         return f"[{low}, {high}] points"
@@ -494,12 +496,9 @@ def _bare(interval: Interval | Unknown, result: CompareResult) -> str:
 # -- what a verdict rests on, warnings, what to buy next
 
 
-INDEPENDENT = "{} are independent draws from the population that the answer is about"
-
-
 def cluster_assumptions(clusters: int, *, bounded: bool) -> list[str]:
     """Return what a comparison on new clusters rests on."""
-    found = [INDEPENDENT.format("clusters"), "every cluster counts once"]
+    found = [INDEPENDENT.format("clusters"), EACH_ONCE.format("clusters")]
     if bounded:
         found.append(
             "differences are about symmetric over clusters, and no model collapses on clusters"
@@ -528,11 +527,10 @@ def unlisted_pairs(listed: int, pairs: int) -> list[str]:
     ]
 
 
-def flat_models(names: tuple[str, ...], flat: np.ndarray, binary: bool) -> list[str]:
+def flat_models(names: tuple[str, ...], flat: np.ndarray) -> list[str]:
     """Name models whose score never varies."""
     found = [name for name, one in zip(names, flat, strict=True) if one]
     if not found:
         return []
     shown = ", ".join(found[:5]) + (f" and {len(found) - 5} more" if len(found) > 5 else "")
-    why = "all right or all wrong" if binary else "the same score on every item: is it a score?"
-    return [f"{shown}: {why}"]
+    return [f"{shown}: the same score on every item"]

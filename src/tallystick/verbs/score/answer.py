@@ -32,7 +32,7 @@ from tallystick.verbs.score.result import (
     SystemRow,
     checked,
 )
-from tallystick.verbs.score.scored import Scored, estimated
+from tallystick.verbs.score.scored import NO_LABELS, Scored, estimated
 from tallystick.verbs.score.systems import with_mix
 from tallystick.verbs.score.verdict import (
     FROM_ENDS,
@@ -52,7 +52,6 @@ from tallystick.verbs.score.verdict import (
 if TYPE_CHECKING:
     from tallystick.verbs.score.sessions import SessionDraws
 
-NO_HUMAN = "there are no human grades, and judges alone show nothing"
 COMPLETE = (
     "every output has a human grade: the doubt is about new items like these (--population these"
     " asks about these alone)"
@@ -181,7 +180,7 @@ def _check(data: Data, question: ScoreQuestion) -> None:
         if wrong:
             raise InputError(text)
     if question.certified or mix or data.session is not None or not isinstance(data.held, Table):
-        refuse_weight(roles, "score, asked so,")
+        refuse_weight(roles, "this score")
 
 
 def applies(roles: Roles) -> Mapping[str, Any] | None:
@@ -318,7 +317,7 @@ def score_outputs(
         partial=partial,
         enough=enough,
         n_labels=outputs.n_labels,
-        labels_worth=worth if scored.labelled else Unknown(NO_HUMAN),
+        labels_worth=worth if scored.labelled else Unknown(NO_LABELS),
         population=question.population or "these",
         scale=outputs.scale,
         judge_scale=outputs.judge_scale,
@@ -331,7 +330,6 @@ def score_outputs(
             pairs=len(pairs),
             worth=worth,
             items=scored.graded_items,
-            joint=scored.joint,
         )
         if scored.labelled
         else "",
@@ -342,7 +340,7 @@ def score_outputs(
 def _no_pairs(scored: Scored) -> tuple[SystemPairRow, ...] | Unknown:
     """Return why there are no pairs; none are missed where fewer than two systems are graded."""
     if not scored.labelled:
-        return Unknown(NO_HUMAN)
+        return Unknown(NO_LABELS)
     if sum(one.score is not None for one in scored.systems) < 2:
         return ()
     return Unknown(scored.outputs.no_items or "no pair of systems has human grades")

@@ -52,7 +52,7 @@ FEWEST = 3
 CERTIFIED = 1.5
 """Width of certified intervals against the default's."""
 
-EXACT = "exact, all pairs"
+EXACT = "exact"
 _PROVED: dict[str, Any] = {"guarantee": "exact", "halvings": 24}
 """Intervals with a proof take longer, so their p-values are good to a millionth only."""
 

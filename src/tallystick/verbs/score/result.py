@@ -294,7 +294,7 @@ class ScoreResult(Result):
             }
             found.append(
                 Figure.forest(
-                    "Differences between systems, in points" if share else "Differences",
+                    "Differences",
                     differences,
                     [row.interval for row in pairs],
                     unit="points" if share else "number",

@@ -45,8 +45,9 @@ from tallystick.verbs.score.verdict import ASSUMED_DRAW
 if TYPE_CHECKING:
     from tallystick.verbs.score.sessions import SessionDraws
 
-NO_LABELS = "there are no human grades of this system"
+NO_LABELS = "there are no human grades"
 NO_GRADES = "there are no grades by a judge"
+OF_PAIRS = "preferences are of pairs"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -176,7 +177,7 @@ class Scored:
                 held |= {"bias": judged - score, "bias_interval": ends}
         rank: tuple[int, int] | Unknown = Unknown(NO_LABELS)
         if outputs.preferences:
-            rank = Unknown("a pair has no rank: see tiers")
+            rank = Unknown(OF_PAIRS)
         elif self.known is not None:
             rank = self.known.rank.get(s, (1, len(self.systems)))
         return SystemRow(
@@ -217,9 +218,7 @@ class Scored:
                     if np.isfinite(lead)
                     else Unknown(NO_GRADES),
                     verdict=f"{self.names[a]} is better" if decided else NOT_SETTLED,
-                    needed=pair.needed
-                    if pair.rate is None
-                    else Unknown("see the win rate of the pair"),
+                    needed=pair.needed if pair.rate is None else Unknown(OF_PAIRS),
                     common_labels=pair.common,
                 )
             )

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.errors import InputError
-from tallystick.results import Interval, Sentences, Unknown, about, count, number_word
+from tallystick.results import Claims, Interval, Sentences, Unknown, count
 from tallystick.results.numbers import plural
 from tallystick.sampling.duels import NEITHER, SessionOrder, session_order
 from tallystick.sampling.planned import Apart, planned_mean
@@ -50,7 +50,7 @@ from tallystick.verbs.score.result import SystemPairRow, SystemRow, Units
 from tallystick.verbs.score.systems import System, score_of, system_strata
 from tallystick.verbs.score.verdict import written
 
-METHOD = "adverse likelihood on the strata of the session"
+METHOD = "adverse likelihood"
 GOES_ON = "the session says itself how long it goes on"
 
 _PAIR_METHOD = "adverse likelihood, MOVER"
@@ -412,7 +412,7 @@ def with_session(
 ) -> Sentences:
     """Return the sentences with what the session has settled, or with what it still needs."""
     if order.winner is None:
-        return replace(said, next=_go_on(order))
+        return replace(said, next="Next: go on with the labelling session." if order.left else "")
     reason = _reason(order, alpha)
     if order.winner == NEITHER:
         answer = f"Neither {' nor '.join(order.names)} is better on these items."
@@ -426,20 +426,11 @@ def with_session(
 def _nearly(order: SessionOrder, rows: Sequence[SystemRow], units: Units) -> str:
     """Say that the winner is the best, or so close to it that the difference does not matter."""
     row = next(row for row in rows if row.name == order.winner)
-    return (
-        f"{order.winner} is the best of {number_word(len(order.names))} systems, or within"
-        f" {100 * order.epsilon:g} points of the best: {written(row, units)}."
-    )
+    within = f"{100 * order.epsilon:g} points"
+    return Claims(order.names).nearly(row.name, within, written(row, units))
 
 
 def _reason(order: SessionOrder, alpha: float) -> str:
     """Say that the session settled it, after how many items, and how sure that is."""
     items = f"{count(order.labelled)} {plural('item', order.labelled)}"
     return f"The labelling session settled it after {items} ({order.sure(alpha)})."
-
-
-def _go_on(order: SessionOrder) -> str:
-    if not order.left:
-        return ""
-    more = f": at most {about(order.missing)} more items" if order.missing else ""
-    return f"Next: go on with the labelling session{more}."

@@ -63,28 +63,25 @@ def sentences(
         return written(scored[name], units)
 
     are = "is" if len(rest) == 1 else "are"
+    ungraded = (
+        f"Not settled: how good {names_of(rest)} {are}, without human grades." if rest else ""
+    )
     if len(scored) == 1:
         [row] = scored.values()
-        answer = f"{row.name} scores {text(row.name)}."
-        if row.name == ALONE:  # a table without a column of systems
-            answer = f"The outputs score {text(row.name)}."
-        left = ""
-        if rest:
-            answer = f"Only {row.name} has human grades: it scores {text(row.name)}."
-            left = f"Not settled: how good {names_of(rest)} {are}, and which system is best."
-        return Sentences(answer=answer, contrast=_off(row, units), open=left, next=following)
+        # A table without a column of systems speaks of its outputs.
+        who = "The outputs score" if row.name == ALONE else f"{row.name} scores"
+        answer = f"{who} {text(row.name)}."
+        return Sentences(answer=answer, contrast=_off(row, units), open=ungraded, next=following)
 
     left = claims.left()
     if not left and claims.rivals and pairs:
         pair = next(row for row in pairs if {row.a, row.b} == {*claims.names[:2]})
         gap = units.difference(pair.difference, pair.interval)
         left = f"Not settled: the difference is {gap}."
-    if not left and rest:
-        left = f"Not settled: how good {names_of(rest)} {are}, without human grades."
     return Sentences(
         answer=claims.answer(text),
         contrast=_contrast(rows, scored[claims.leader], units),
-        open=left,
+        open=left or ungraded,
         next=following,
     )
 
@@ -145,7 +142,7 @@ def _no_proof(word: str, label: str) -> str:
 
 UNEQUAL = 4
 """How many times as much one graded output may count as another: coverage was measured up to it."""
-ASSUMED_DRAW = "the graded outputs are like a random draw"
+ASSUMED_DRAW = "the outputs that people graded were drawn at random"
 
 
 def assumptions(
@@ -153,30 +150,25 @@ def assumptions(
 ) -> tuple[str, ...]:
     """Return everything that the answer rests on."""
     if not outputs.n_labels:
-        return ("nothing is assumed of the judges, so nothing is concluded from their grades",)
+        return ()
     found = []
     if session:
         found.append(DRAWN)
-    elif question.label_draw == "unknown":
-        found.append(f"{ASSUMED_DRAW}, which nobody has said")
-    elif outputs.probability is not None:
+    elif outputs.probability is not None and question.label_draw != "unknown":
         found.append("outputs were graded with the probabilities given")
-    elif question.label_draw == "random":
-        found.append("the outputs that people graded were drawn at random")
+    elif question.label_draw != "all":
+        found.append(ASSUMED_DRAW)
     found.append("people grade rightly: their grades are the truth here")
     found.append(
         "scores are of these items, not of others"
         if question.population == "these"
         else "items are a random draw from those that matter"
     )
-    if not question.certified:
+    unmatched = len(outputs.systems) > 1 and outputs.item is None and outputs.coding is None
+    if unmatched and not question.certified:
         found.append(
-            "intervals are approximate, whatever the judges' errors: their coverage is measured"
+            "items are not known, so systems are compared as if they were run on different ones"
         )
-        if len(outputs.systems) > 1 and outputs.item is None and outputs.coding is None:
-            found.append(
-                "items are not known, so systems are compared as if they were run on different ones"
-            )
     return tuple(found)
 
 
@@ -187,12 +179,8 @@ def basis(
     pairs: int,
     worth: float,
     items: int,
-    joint: bool = False,
 ) -> str:
-    """Say in one paragraph what the numbers in the tables are.
-
-    *joint*: who is better rests on the scores alone, because pairs are not known.
-    """
+    """Say in one paragraph what the numbers in the tables are."""
     kind = "exact" if question.certified else "approximate"
     where = f" on {count(items)} {plural(outputs.unit, items)}" if items else ""
     level = f"{100 * (1 - question.alpha):g}% intervals"
@@ -203,8 +191,6 @@ def basis(
         text += f" Lower is better in the table: these scores are {whole} minus what it says."
     if question.target_mix is not None:
         text += " Scores are those of the target mix."
-    if joint:
-        text += f" {FROM_ENDS[0].upper()}{FROM_ENDS[1:]}."
     if pairs > 1:
         text += f" Differences and p are adjusted for {number_word(pairs)} pairs."
     if outputs.n_labels and worth > 1.05 * outputs.n_labels:
@@ -254,10 +240,9 @@ def warnings_of(
         if not graded.any():
             found.append(f"{judge} graded nothing.")
         elif never:
-            whose = "the other judges" if len(outputs.judges) > 1 else "nobody"
             found.append(
-                f"{judge} never graded {names_of(never)}, so the judges' score there comes from"
-                f" {whose}. Do not compare it with the judges' score of the others."
+                f"{judge} never graded {names_of(never)}. Do not compare the judges' score there"
+                " with that of the others."
             )
     # One line per judge: the strongest favour says it.
     first = {one.judge: one for one in reversed(partial)}
@@ -311,9 +296,8 @@ def grade_next(found: NextGrades | None, systems: int, unit: str) -> Next:
     items, outputs = f"{count(found.items)} {plural(unit, found.items)}", count(found.grades)
     if found.pair is None:
         every = " for every system" if systems > 1 else ""
-        what = f"{found.items} random {plural(unit, found.items)}{every}"
-        if not found.shared:
-            what = f"{found.items} random outputs of every system"
+        drawn = plural(unit if found.shared else "output", found.items)
+        what = f"{found.items} random {drawn}{every}"
         left = f"{outputs} {plural('output', found.grades)} without a grade yet"
         return f"Next: grade {what} ({left}).", Needed(found.grades, f"human grades, on {what}")
 
@@ -322,7 +306,7 @@ def grade_next(found: NextGrades | None, systems: int, unit: str) -> Next:
         all_ = f"all {count(found.most)} {plural(unit, found.most)}"
         return (
             f"Next: even {all_} may not settle {a} against {b}.",
-            Needed(None, f"items than {all_}, to settle {a} against {b}"),
+            Needed(None, f"items than {all_}"),
         )
     low, high = count(found.low), count(found.high)
     return (

@@ -43,7 +43,7 @@ from tallystick.table.reading_names import ROLE_NAMES, parts
 from tallystick.table.reading_rules import flag
 from tallystick.table.reading_voters import fitting_truth, with_common_labels
 from tallystick.verbs.shift.asking import identity_of, run
-from tallystick.verbs.shift.assess import assess
+from tallystick.verbs.shift.assess import TOO_FEW, assess
 from tallystick.verbs.shift.baseline import (
     append_history,
     check_history,
@@ -358,9 +358,7 @@ def part_of(result: ShiftResult, chosen: ArrayLike, *, alpha: float = 0.05) -> S
     items, strata, answers, past = result.evidence
     mine = keep[answers.asked]
     if mine.sum() < 2:
-        raise NotIdentifiable(
-            f"{int(mine.sum())} of its {int(keep.sum())} items were asked: too few to say anything"
-        )
+        raise NotIdentifiable(TOO_FEW.format(int(mine.sum())))
     place = np.cumsum(keep) - 1
     present, of = np.unique(strata.of[keep], return_inverse=True)
     family = strata.family
@@ -433,7 +431,7 @@ def cases_of(result: Result, data: Data) -> Cases | None:
                 votes=tuple((name, str(value)) for name, value in votes if value is not None),
             )
         )
-    order = ("became wrong", "became right", "wrong before and after", "changed")
+    order = ("became wrong", "became right", STILL_WRONG, "changed")
     found.sort(key=lambda one: order.index(one.kind))
     counts = [(kind, sum(one.kind == kind for one in found)) for kind in order]
     told = ", ".join(f"{n:,} {kind}" for kind, n in counts if n and kind != "changed")
@@ -446,7 +444,10 @@ def _kind(true: object, old: object, new: object) -> str:
         return "changed"
     if old == true:
         return "became wrong"
-    return "became right" if new == true else "wrong before and after"
+    return "became right" if new == true else STILL_WRONG
+
+
+STILL_WRONG = "wrong before and after"
 
 
 CAPABILITY: Capability[Any] = Capability(

@@ -13,6 +13,7 @@ import numpy as np
 
 from tallystick._rng import as_rng, seed_of
 from tallystick.clients import (
+    OTHER_DATA,
     Caller,
     Client,
     Journal,
@@ -94,11 +95,9 @@ def run(
     journal = Journal(how.journal, head=head, secrets=client.secrets)
     lost = journal.in_flight
     try:
-        if journal.answers and not {e.item for e in journal.answers.values()} & {*items.names}:
-            raise FormatError(
-                f"the journal {how.journal} is of other data: it has none of these items; name"
-                " another journal"
-            )
+        answered = {entry.item for entry in journal.answers.values()}
+        if answered and not answered & {*items.names}:
+            raise FormatError(OTHER_DATA.format(how.journal, min(answered)))
 
         def read(text: str | None) -> int:
             return how.answer_reading.code(text, items.labels)
@@ -170,7 +169,7 @@ def _told(result: ShiftResult, asking: Asking, client: Client, lost: int) -> Shi
             *journal.notes,
             *result.notes,
             *noise_notes(result.noise, alpha=how.alpha),
-            *request_notes(journal, currency, reused=asking.reused, unused=requests.unused),
+            *request_notes(journal, currency, reused=asking.reused),
         ),
     )
 

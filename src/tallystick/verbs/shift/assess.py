@@ -26,6 +26,8 @@ from tallystick.verbs.shift.verdict import (
     warnings_of,
 )
 
+TOO_FEW = "only {} answers came: there is nothing to say yet"
+
 
 def assess(
     items: Items,
@@ -72,7 +74,7 @@ def assess(
     """
     told = answers.codes != FAILED
     if told.sum() < 2:
-        raise NotIdentifiable(f"only {int(told.sum())} answers came: there is nothing to say yet")
+        raise NotIdentifiable(TOO_FEW.format(int(told.sum())))
     number = np.bincount(strata.of[answers.asked[told]], minlength=len(strata))
     seen = Seen(
         items=items,
@@ -96,7 +98,7 @@ def assess(
         flips, max(seen.kappa * float(np.abs(shift).sum()) / 2, _size(mean, seen.kappa))
     )
     result = ShiftResult(
-        verdict="not concluded yet",  # `concluded` says it
+        verdict="pending",  # `concluded` says it
         n_items=int(told.sum()),
         assumptions=assumptions_of(noise, labelled=items.labelled, draws=seen.past.draws),
         warnings=warnings_of(unheard := seen.unheard()),

@@ -35,10 +35,14 @@ from tallystick.results import Figure, Interval, Result, Unit, Unknown, to_json
 from tallystick.table import Capability, Data, Door, answered, option, whole, write_csv
 from tallystick.verbs.shift.noise import old_noise
 from tallystick.verbs.shift.result import NO_LABELS, Change, ShiftResult
-from tallystick.verbs.shift.verdict import baseline_verdict, baseline_warnings, history_verdict
+from tallystick.verbs.shift.verdict import (
+    ASKED_ONCE,
+    baseline_verdict,
+    baseline_warnings,
+    history_verdict,
+)
 
 _PRIVATE = {"private": True}
-ASKED_ONCE = Unknown("each item was asked once")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,12 +150,12 @@ def _result(
         [read.get((row, draw)) for row in range(data.n_rows)] for draw in range(1, asked.draws + 1)
     ]
     whole_rows = [row for row in range(data.n_rows) if all(one[row] is not None for one in draws)]
-    unstable: float | Unknown = ASKED_ONCE
+    unstable: float | Unknown = Unknown(ASKED_ONCE)
     if asked.draws > 1 and whole_rows:
         unstable = float(np.mean([len({one[row] for one in draws}) > 1 for row in whole_rows]))
     known = [row for row in whole_rows if truth and truth[row] != "None"]
     accuracy = NO_LABELS
-    noise: float | Unknown = ASKED_ONCE
+    noise: float | Unknown = Unknown(ASKED_ONCE)
     if known:
         right = np.array([[one[row] == truth[row] for one in draws] for row in known], float)
         mean = float(right.mean())
@@ -164,7 +168,7 @@ def _result(
                 max(0.0, mean - half),
                 min(1.0, mean + half),
                 level=0.95,
-                method="noise of the draws, these items",
+                method="draws",
             )
         accuracy = Change(estimate=mean, interval=interval)
     unread = sum(label == UNREAD for label in read.values())

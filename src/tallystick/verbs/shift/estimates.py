@@ -35,7 +35,6 @@ from tallystick.verbs.shift.noise import (
     AnswersAre,
     NoiseShares,
     OldDraws,
-    Randomness,
     Repeats,
     ShareBounds,
     fresh_noise,
@@ -242,7 +241,7 @@ class Seen:
             float(high),
             level=1 - self.alpha,
             guarantee="approximate",
-            method="beta of sums",
+            method=SUMS,
         )
 
     # The mean: accuracy, or a grade, of one or several old answers.
@@ -359,7 +358,6 @@ class Seen:
         a, b = self.repeats.decided
         wide = len(self.asked) > WIDELY_ASKED * len(self.items)
         equal = self.shares.mean < 1 and wide and not certain and draws is None
-        fresh = self.answers_are == "random"
         flip_rate = self.flip_rate()
         return Noise(
             answers_are=self.answers_are,
@@ -368,9 +366,11 @@ class Seen:
             reverted=b,
             share=self.shares.flips,
             accuracy_share=self.shares.mean,
-            beyond=flip_rate if certain else self._spread(found.beyond, "no flip was asked again"),
+            beyond=flip_rate if certain else self._spread(found.beyond, _NO_REPEATS),
             excess=flip_rate if certain else self._spread(found.excess, _NO_DRAWS),
-            stability=_exactly(0.0) if certain else self._agreement(found, fresh=fresh),
+            stability=_exactly(0.0)
+            if certain
+            else self._spread(found.new, _NO_REPEATS, unclear=False),
             stability_before=_exactly(0.0)
             if certain
             else self._spread(found.old, _NO_DRAWS, unclear=False),
@@ -391,15 +391,9 @@ class Seen:
             strange &= self.answers.why[self._told] != WHY.index("refused")
         return bool(strange.mean() > 0.5 >= (self.items.old == none).mean())
 
-    def _agreement(self, found: Randomness, *, fresh: bool) -> Change:
-        reason = "no flip was asked again" if fresh else "recorded answers cannot be asked again"
-        return self._spread(found.new, reason, unclear=False)
-
     def _spread(self, spread: ShareBounds, reason: str, *, unclear: bool = True) -> Change:
         value = Unknown(reason) if spread.value is None else spread.value
-        interval = Interval(
-            spread.low, spread.high, level=1 - self.alpha, method="repeated flips, Wilson"
-        )
+        interval = Interval(spread.low, spread.high, level=1 - self.alpha, method="Wilson")
         found = Change(estimate=value, interval=interval)
         below = self._unclear_flips if unclear else 0.0
         return _wider(found, below=below, above=0.0, least=0.0)
@@ -651,15 +645,16 @@ class Seen:
         level = 1 - self.alpha
         if exact:
             share = estimate if number is None else round(estimate * number) / number
-            sure = Interval(share, share, level=level, method="every item was asked")
+            sure = Interval(share, share, level=level, method="census")
             return Change(estimate=share, interval=sure)
         ends = (min(float(bounds.low), estimate), estimate, max(float(bounds.high), estimate))
         # All three, since each may lie outside by a rounding error.
         low, inside, high = (float(np.clip(end, *room)) for end in ends)
-        method = "beta of sums, blind hull, noise"
-        return Change(estimate=inside, interval=Interval(low, high, level=level, method=method))
+        return Change(estimate=inside, interval=Interval(low, high, level=level, method=SUMS))
 
 
+SUMS = "beta of sums"
+_NO_REPEATS = "no flip was asked again"
 _NO_DRAWS = "the old API was asked once (--old-draws measures its randomness)"
 
 
@@ -688,7 +683,7 @@ def _wider(change: Change, *, below: float, above: float, least: float) -> Chang
         max(interval.low - below, least),
         min(interval.high + above, 1.0),
         level=interval.level,
-        method=f"{interval.method}; answers that were not read may be labels",
+        method=interval.method,
     )
     return replace(change, interval=ends)
 

@@ -153,13 +153,18 @@ def read_gates(texts: Sequence[str]) -> tuple[Gate, ...]:
     """
     gates = tuple(parse_gate(text) for text in texts)
     for gate in gates:
-        if gate.right is not None:
+        name, colon, _ = gate.left.partition(":")
+        if (
+            gate.right is not None
+            or name not in METRICS
+            or bool(colon) != (name == "recall_change")
+        ):
             raise InputError(
-                "a gate of shift compares a metric with a number, e.g. 'flip_rate <= 0.01', got"
-                f" {str(gate)!r}"
+                f"a gate of shift compares one of {', '.join(METRICS)}:LABEL with a number, e.g."
+                f" 'flip_rate <= 0.01', got {str(gate)!r}"
             )
         # Before a call is paid for.
-        if (within := METRICS.get(gate.left.partition(":")[0])) is not None:
+        if (within := METRICS[name]) is not None:
             check_bar(gate, *within, share=True)
     return gates
 
@@ -173,14 +178,11 @@ def check_metric(metric: str, items: Items, *, graded: bool) -> None:
     """
     name, colon, label = metric.partition(":")
     known = [one for one, mass in zip(items.labels, items.mass, strict=True) if mass]
-    if name not in METRICS or bool(colon) != (name == "recall_change"):
-        names = ", ".join(METRICS)
-        raise InputError(f"a gate of shift is on one of {names}:LABEL, got {metric!r}")
     missing = ""
     if name in ("accuracy_change", "recall_change") and not items.labelled:
-        missing = "true labels (--truth)"
+        missing = "--truth"
     if name == "grade_change" and not graded:
-        missing = "grades (--scale LO,HI)"
+        missing = "--scale LO,HI"
     if missing:
         raise InputError(f"a gate on {metric} needs {missing}")
     if colon and label not in known:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick.clients import (
+    OTHER_DATA,
     READINGS,
     AnswerReading,
     client_columns,
@@ -87,7 +88,7 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         name: list(column) for name, column in data.label_lists(*names).items()
     }
     if roles.truth is not None and not any(one is not None for one in words[roles.truth]):
-        raise InputError(f"{data.source}: column {roles.truth!r} holds no true label")
+        raise InputError(_EMPTY.format(roles.truth))
     named = [str(whole(label)).strip() for label in data.rules.labels]
     true = [] if roles.truth is None else words[roles.truth]
     replayed = _replayed(data, question)
@@ -129,11 +130,6 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         labelled=roles.truth is not None,
         unclear=np.isin(why, MAY_HOLD) if any(why) else None,
     )
-    if roles.truth is not None and not items.known.all():
-        notes.append(
-            f"{count(int((~items.known).sum()))} of {count(len(items))} items have no true label:"
-            " they count for what differs, not for accuracy"
-        )
     if strange:
         notes.append(
             f"column {roles.old!r} says {', '.join(strange[:6])}, which is not a true label of any"
@@ -162,6 +158,11 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
     )
 
 
+_EMPTY = "column {!r} holds no label or answer"
+_GAP = "{}: {!r} is blank: give every item one, or leave the column out"
+_NO_GRADE = "grades must be numbers on the scale (--scale LO,HI), got {!r}"
+
+
 def _rows(
     words: Mapping[str, Sequence[Label]], old: str, new: str | None, truth: str | None
 ) -> tuple[IntArray, list[str]]:
@@ -171,7 +172,7 @@ def _rows(
     known = both if new is None else [n for n in both if words[new][n] is not None]
     for name, rows in ((old, both), (new, known)):
         if not rows:
-            raise InputError(f"column {name!r} holds no answer")
+            raise InputError(_EMPTY.format(name))
     notes = []
     for kind, left, of in (
         ("old", total - len(both), total),
@@ -210,7 +211,7 @@ def _scale(seen: list[str], scale: tuple[float, float] | None) -> list[str]:
     numbers = _numbers(seen)
     for text, number in zip(seen, numbers, strict=True):
         if not low <= number <= high:
-            raise InputError(f"the grade {text!r} is outside the scale {low:g} to {high:g}")
+            raise InputError(_NO_GRADE.format(text))
     if all(number.is_integer() for number in (low, high, *numbers)):
         return [str(n) for n in range(int(low), int(high) + 1)]
     return sorted([*seen, *(f"{end:g}" for end in scale if end not in numbers)], key=float)
@@ -220,7 +221,7 @@ def _numbers(labels: Sequence[str]) -> list[float]:
     try:
         return [float(label) for label in labels]
     except ValueError as error:
-        raise InputError(f"grades must be numbers, got {', '.join(labels[:6])}") from error
+        raise InputError(_NO_GRADE.format(", ".join(labels[:6]))) from error
 
 
 def grade_scale(labels: Sequence[str]) -> FloatArray:
@@ -249,9 +250,7 @@ def _past(
     for name in names[1:]:
         if None in read[name]:
             item = items.names[list(read[name]).index(None)]
-            raise InputError(
-                f"the old draw {name!r} is blank for item {item}: give every item all its draws"
-            )
+            raise InputError(_GAP.format(f"item {item}", name))
         columns.append(np.array([items.code(text) for text in read[name]], np.intp))
     draws = np.stack(columns, axis=1)
     refuse_other_versions(draws, names, items.labels)
@@ -280,10 +279,7 @@ def _confidence(data: Data, kept: IntArray) -> NDArray[np.float64] | None:
     numbers: NDArray[np.float64] = data.numbers(column)[kept, 0]
     blank = np.flatnonzero(np.isnan(numbers))
     if len(blank):
-        raise InputError(
-            f"{data.place(int(kept[blank[0]]) + 1)}: the confidence {column!r} is blank. Give every"
-            " item one, or leave --confidence out"
-        )
+        raise InputError(_GAP.format(data.place(int(kept[blank[0]]) + 1), column))
     return numbers
 
 
@@ -412,9 +408,7 @@ def since(items: Items, journal: Any) -> Items:
     unclear = np.zeros(len(items), bool) if items.unclear is None else items.unclear.copy()
     for key, entry in answers.items():
         if entry.item not in place:
-            raise FormatError(
-                f"the journal {journal} is of other data: it has an item {entry.item!r}"
-            )
+            raise FormatError(OTHER_DATA.format(journal, entry.item))
         if key != key_of(entry.item, 1) or entry.code is None:
             continue
         said = then[entry.code] if "labels" in head else ""

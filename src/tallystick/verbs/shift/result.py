@@ -286,7 +286,7 @@ class ShiftResult(Result):
         cells = [(i, j) for i in range(len(self.labels)) for j in range(len(columns))]
         matrix = Figure(
             "matrix",
-            "What was answered more or less often, in points of all items",
+            "Moved answers",
             {
                 "true": [self.labels[i] for i, _ in cells],
                 "answered": [columns[j] for _, j in cells],

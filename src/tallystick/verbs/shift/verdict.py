@@ -31,12 +31,7 @@ SMALL = 0.01
 
 ASSUMPTIONS = (
     "the true labels are right, and the answer is about these items, not about others",
-    "an item's answer does not depend on when in the run it was asked; intervals are approximate:"
-    " their coverage is measured by simulation, not proved",
-)
-UNLABELLED = (
-    "there are no true labels: the answer is about which answers changed, not about accuracy",
-    *ASSUMPTIONS[1:],
+    "an item's answer does not depend on when in the run it was asked",
 )
 EQUAL_NOISE = "the old API was as noisy as the new one"
 DETERMINISTIC = "the API gives the same answer to the same call, as you declared"
@@ -45,7 +40,7 @@ NOT_REPEATED = "no flip was asked again, so all flips may be noise: the interval
 
 def assumptions_of(noise: Noise, *, labelled: bool, draws: object) -> tuple[str, ...]:
     """Return what an assessment rests on."""
-    found = ASSUMPTIONS if labelled else UNLABELLED
+    found = ASSUMPTIONS if labelled else ASSUMPTIONS[1:]
     if noise.answers_are == "deterministic":
         return (*found, DETERMINISTIC)
     if not noise.repeats:
@@ -142,8 +137,6 @@ def _first(result: ShiftResult, evidence: Evidence | None, *, hardly: bool) -> s
             return f"{shown}, and {_share(noise.stability_before)} of two old answers to an item do"
         most = percent(_high(noise.beyond))
         return shown if certain else f"{shown}, {percent(0.0)} to {most} beyond its own randomness"
-    if certain:
-        return f"The API changed: {apart}"
     if evidence == "less stable":
         before = noise.stability_before
         known = isinstance(before.estimate, float)
@@ -152,14 +145,15 @@ def _first(result: ShiftResult, evidence: Evidence | None, *, hardly: bool) -> s
             f"The API became less stable: {_share(noise.stability)} of repeated calls disagree,"
             f" before {was}"
         )
-    if evidence == "beyond":
-        differ = _share(noise.beyond)
-        return f"The API changed: {differ} of its answers differ beyond its own randomness"
-    if evidence == "excess":
-        more = _share(noise.excess)
-        return f"The API changed: {more} more answers differ than two old answers to an item do"
-    who = "These answers changed" if recorded else "The API changed"
-    return f"{who}: {differ} of them differ, more of them one way than chance explains"
+    by = None if certain else evidence  # of certain answers every flip is a change
+    who = "These answers" if recorded and by == "mean" else "The API"
+    if by == "mean":
+        apart = f"{differ} of them differ, more of them one way than chance explains"
+    elif by == "beyond":
+        apart = f"{_share(noise.beyond)} of its answers differ beyond its own randomness"
+    elif by == "excess":
+        apart = f"{_share(noise.excess)} more answers differ than two old answers to an item do"
+    return f"{who} changed: {apart}"
 
 
 def _direction(result: ShiftResult, changed: bool | None) -> tuple[str, bool]:
@@ -171,7 +165,7 @@ def _direction(result: ShiftResult, changed: bool | None) -> tuple[str, bool]:
     mean = _mean(result)
     if mean is None or mean.interval is None or isinstance(mean.estimate, Unknown):
         return "", False
-    what = "the mean grade" if result.scale else "accuracy"
+    what = "mean grade" if result.scale else "accuracy"
     shown = points_interval(mean.estimate, mean.interval)
     if result.scale:  # a point is a hundredth of the scale, not a grade
         shown += f" of the scale from {result.scale[0]} to {result.scale[1]}"
@@ -180,10 +174,7 @@ def _direction(result: ShiftResult, changed: bool | None) -> tuple[str, bool]:
         shown += f" on the {count(int(known.sum()))} items with a true label"
     low, high = mean.interval
     if (low > 0 or high < 0) and not changed:
-        return (
-            f"The {what.removeprefix('the ')} moved by {shown}, which alone shows no change.",
-            False,
-        )
+        return f"The {what} moved by {shown}, which alone shows no change.", False
     if low > 0 or high < 0:
         return f"It got {'better' if low > 0 else 'worse'}: {what} {shown}.", True
     if low >= -SMALL and high <= SMALL:
@@ -196,10 +187,7 @@ def _hidden(hidden: int, answers: int) -> str:
     """Say how many answers may hold a label that was not read, where they are many."""
     if hidden <= UNREAD_SHARE * answers:
         return ""
-    return (
-        f"{count(hidden)} answers may hold a label that could not be read: the estimates count them"
-        " as wrong (--answer says how answers are read)."
-    )
+    return f"{count(hidden)} answers could not be read: they count as wrong (see --answer)."
 
 
 def _moved(result: ShiftResult) -> str:
@@ -260,23 +248,19 @@ def warnings_of(unheard: Mapping[str, Unheard]) -> tuple[str, ...]:
     >>> warnings_of({"cut": Unheard(answers=3, hides=.012)})[0][:54]
     '3 replies were cut off at the token limit (max_tokens '
     """
-    words = {
-        "failed": ("calls failed: they are missing, not wrong, and could hide", ""),
-        "unread": ("answers may hold a label that was not read", _ALLOWED),
-        "cut": ("replies were cut off at the token limit (max_tokens in --request)", _ALLOWED),
-        "refused": ("answers declined to answer: they count as none of the labels", ""),
-    }
-    found = []
-    for kind, one in unheard.items():
-        text, allowed = words[kind]
-        hides = f"{percent(one.hides)} of all items"
-        if kind == "failed":
-            text = f"{text} {hides}"
-        found.append(f"{count(one.answers)} {text}{allowed and f'{allowed} {hides}'}")
-    return tuple(found)
+    return tuple(
+        _UNHEARD[kind].format(count(one.answers), percent(one.hides))
+        for kind, one in unheard.items()
+    )
 
 
-_ALLOWED = ": the estimates count them as wrong, the intervals allow for"
+_ALLOWED = ": the estimates count them as wrong, the intervals allow for {} of all items"
+_UNHEARD = {
+    "failed": "{} calls failed: they are missing, not wrong, and could hide {} of all items",
+    "unread": "{} answers may hold a label that was not read" + _ALLOWED,
+    "cut": "{} replies were cut off at the token limit (max_tokens in --request)" + _ALLOWED,
+    "refused": "{} answers declined to answer: they count as none of the labels",
+}
 
 
 def noise_notes(noise: Noise, *, alpha: float) -> tuple[str, ...]:
@@ -302,8 +286,10 @@ def money_warnings(limit: float | None, *, unasked: int, unpaid: int) -> tuple[s
     """Return what a limit on the cost left out: items never asked, or not a second time."""
     if limit is None or not (unasked or unpaid):
         return ()
-    left = f"{count(unasked)} items were not asked, {count(unpaid)} not a second time"
-    return (f"max_cost = {limit:g} ended the run: {left}",)
+    return (
+        f"max_cost = {limit:g} ended the run: {count(unasked)} items were not asked,"
+        f" {count(unpaid)} not a second time",
+    )
 
 
 def model_change(before: Collection[str], now: Collection[str]) -> str:
@@ -325,9 +311,7 @@ def model_change(before: Collection[str], now: Collection[str]) -> str:
 
 def gated_verdict(outcomes: Sequence[GateOutcome], verdict: str) -> str:
     """Return the gates, one sentence each, before the verdict."""
-    words = {True: "holds", False: "fails", None: "could not be decided"}
-    sentences = [f"The gate {one.expression} {words[one.passed]}." for one in outcomes]
-    return " ".join([*sentences, verdict])
+    return " ".join([*(f"Gate {one.word}: {one.expression}." for one in outcomes), verdict])
 
 
 def cost_before(*, calls: int, cost: float, currency: str) -> str:
@@ -347,25 +331,27 @@ def history_verdict(assessments: Sequence[Mapping[str, Any]]) -> str:
 
 def baseline_verdict(accuracy: Change, unstable: float | Unknown, *, items: int, draws: int) -> str:
     """Say how good and how noisy an API is before anything changed."""
-    asked = f"{count(items)} items asked {count(draws)} times each."
-    first = "The answers are recorded"
+    found = []
     if isinstance(accuracy.estimate, float):
         ends = accuracy.interval
         right = percent_interval(accuracy.estimate, ends) if ends else percent(accuracy.estimate)
-        first = f"The API is right on {right}"
-    if isinstance(unstable, Unknown):
-        return f"{first}; {asked}"
-    return f"{first}; {percent(unstable)} of the items get different answers; {asked}"
+        found.append(f"The API is right on {right}")
+    if not isinstance(unstable, Unknown):
+        found.append(f"{percent(unstable)} of the items get different answers")
+    return "; ".join([*found, f"{count(items)} items asked {count(draws)} times each."])
+
+
+ASKED_ONCE = (
+    "each item was asked once: a later comparison has to assume how noisy this API is (--repeats 2"
+    " measures it)"
+)
 
 
 def baseline_warnings(draws: int, *, failed: int) -> tuple[str, ...]:
     """Warn of what makes a baseline worth less."""
     found = []
     if draws < 2:
-        found.append(
-            "each item was asked once: a later comparison has to assume how noisy this API is"
-            " (--repeats 2 measures it)"
-        )
+        found.append(ASKED_ONCE)
     if failed:
         found.append(f"{count(failed)} questions failed and are blank")
     return tuple(found)
