@@ -73,7 +73,9 @@ def __getattr__(name: str) -> Any:
         return found
     if name in _ROOMS:
         return import_module(f"tallystick.{name}")
-    raise AttributeError(f"module 'tallystick' has no attribute {name!r}")
+    from tallystick.errors import no_attribute
+
+    raise no_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -36,6 +36,22 @@ def meant(word: str, known: Iterable[str], *, otherwise: str = "", most: int = 1
     return f": did you mean {' or '.join(map(repr, near))}?" if near else otherwise
 
 
+def unknown(what: str, name: str, known: Iterable[str] = ()) -> str:
+    """Return that there is no such thing: the one that may be meant, or all that there are.
+
+    >>> unknown("verb", "scroe", ["score", "judge"])
+    "there is no verb 'scroe': did you mean 'score'?"
+    """
+    held = list(known)
+    listed = f": there are {', '.join(held)}" if held else ""
+    return f"there is no {what} {name[:80]!r}{meant(name, held, otherwise=listed)}"
+
+
+def no_attribute(module: str, name: str) -> AttributeError:
+    """Return what Python says of a name that a module which loads lazily does not have."""
+    return AttributeError(f"module {module!r} has no attribute {name!r}")
+
+
 class TallystickError(Exception):
     """The root: catch this to catch everything that Tallystick raises on purpose."""
 

@@ -12,7 +12,7 @@ from dataclasses import MISSING, dataclass, fields
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import InputError, meant
+from tallystick.errors import InputError, unknown
 
 if TYPE_CHECKING:
     from tallystick.results import Result
@@ -130,7 +130,7 @@ def capability(verb: str) -> Capability[Result]:
             module, _, name = entry.home.partition(":")
             found: Capability[Result] = getattr(import_module(module), name)
             return found
-    raise InputError(f"there is no verb {verb!r}: there are {', '.join(verbs())}")
+    raise InputError(unknown("verb", verb, verbs()))
 
 
 def capabilities() -> Iterator[Capability[Result]]:
@@ -164,7 +164,7 @@ def function(name: str) -> Callable[..., Any]:
     def answer(data: Any = None, **options: Any) -> Any:
         for option in options:
             if option not in taken:
-                raise InputError(f"{name} has no option {option!r}{meant(option, taken)}")
+                raise InputError(f"{name}: {unknown('option', option, taken)}")
         if data is None and asked.input != "required" and "run" not in options:
             return conclude(asked, None, asked.question(**options))
         result = answered(asked, [] if data is None else data, options)

@@ -92,7 +92,7 @@ def test_the_limit_on_money_is_hard_and_what_is_left_is_blank(tmp_path):
     assert any("20 questions were not asked" in warning for warning in result.warnings)
     told = []
     ask(TABLE, api="replay:new", price="0.5 USD", confirm=told.append)
-    assert "40 questions, for about 20 USD, at most 20 USD" in told[0]
+    assert "40 questions (0 are in the journal), for about 20 USD, at most 20 USD" in told[0]
 
 
 def test_stored_answers_are_read_again_without_a_call(tmp_path):

@@ -57,7 +57,7 @@ def test_tallies_of_data_in_memory_are_refused_only_if_they_are_the_same_file(in
         Tally.of({"x": rows}).save(tmp_path / f"{name}.tally")
     done = in_process("merge", "a.tally", "b.tally", "-o", "d.tally")
     assert done.returncode == 1
-    assert "a.tally and b.tally are byte for byte the same" in done.stderr
+    assert "a.tally and b.tally both count the same: they are equal byte for byte" in done.stderr
     done = in_process("merge", "a.tally", "b.tally", "-o", "d.tally", "--allow-overlap", "--json")
     [warning] = json.loads(done.stdout)["warnings"]
     assert "byte for byte" in warning

@@ -56,7 +56,7 @@ def test_two_outputs_of_one_name_are_refused(in_process, votes, tmp_path, argume
     (tmp_path / "sub").mkdir()
     done = in_process(*arguments)
     assert done.returncode == 1
-    assert "both name" in done.stderr
+    assert "is that of --" in done.stderr
     assert not (tmp_path / "x").exists()
 
 

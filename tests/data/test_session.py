@@ -64,7 +64,7 @@ def test_two_readers_agree_differ_and_are_settled_by_a_third():
     assert [ask.number for ask in session.open_asks("3")] == [0]
     session = session.then([_answer(0, "y", "3")])
     assert session.labels(0) == ("y",)
-    with pytest.raises(InputError, match="reader must be one of 1, 2, 3"):
+    with pytest.raises(InputError, match="there are 1, 2, 3"):
         session.open_asks("9")
 
 

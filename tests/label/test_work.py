@@ -92,7 +92,7 @@ def test_wrong_answers_are_named_and_refused(start):
         [ask] = work.next(1)
         with pytest.raises(InputError, match="one of fail, pass, or skip, got 'maybe'"):
             work.answer(ask.number, "maybe", reader="1")
-        with pytest.raises(InputError, match="reader must be one of 1, got '2'"):
+        with pytest.raises(InputError, match="no reader '2': there are 1"):
             work.answer(ask.number, "pass", reader="2")
         with pytest.raises(InputError, match="never drawn"):
             work.answer(99, "pass", reader="1")

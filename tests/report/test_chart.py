@@ -118,8 +118,7 @@ def test_a_ring_outside_the_interval_is_drawn_for_attention_and_labelled():
     assert len(marks(figure, "ring off", 0)) == 1
     assert len(marks(figure, "ring off", 1)) == 0
     assert len(marks(figure, "ring", 1)) == 1
-    [words] = marks(figure, "offtext", 0)
-    assert words.text == "judges alone 90.0%"
+    assert marks(figure, "ring off", 0)[0].hover == "judges alone 90.0%"
 
 
 def test_what_is_not_settled_is_an_open_dot_and_differences_have_a_zero_line():
@@ -179,7 +178,7 @@ def test_a_large_matrix_shows_its_corner_and_a_long_line_is_thinned():
     cells = {"r": [a for a in names for _ in names], "c": names * 50, "v": [0.1] * 2500}
     drawn, note = thin(Figure("matrix", "m", cells, {"row": "r", "column": "c", "value": "v"}))
     assert len(drawn.columns["v"]) == MOST_SIDE**2
-    assert note == "the first 30 of 50 rows and 50 columns are drawn"
+    assert note == "the first 30 of 50 are drawn"
     line = Figure("curve", "c", {"x": range(10_001), "y": range(10_001)}, {"x": "x", "y": "y"})
     drawn, note = thin(line)
     assert len(drawn.columns["x"]) <= MOST_POINTS
@@ -278,9 +277,9 @@ def test_a_picture_that_is_not_there_is_refused():
             return (FIGURES[4],)
 
     assert plot(Pictured(verdict="v", n_items=1)).figure is FIGURES[4]
-    with pytest.raises(InputError, match="figure must be below 1"):
+    with pytest.raises(InputError, match="figure 1 is not there: this result has 1 pictures"):
         plot(Pictured(verdict="v", n_items=1), figure=1)
-    with pytest.raises(InputError, match="has no picture"):
+    with pytest.raises(InputError, match="has 0 pictures"):
         plot(Result(verdict="v", n_items=1))
 
 
@@ -295,4 +294,4 @@ def test_a_chart_writes_an_estimate_and_its_ring_with_the_decimals_of_the_interv
     )
     [track] = forest(figure).tracks
     assert (track.value, track.interval) == ("4.09", "[3.87, 4.27]")
-    assert [mark.text for mark in track.marks if mark.shape == "text"] == ["ring 4.02"]
+    assert [mark.hover for mark in track.marks if mark.look == "ring"] == ["ring 4.02"]

@@ -209,7 +209,7 @@ def test_a_record_has_64_kb_beside_what_a_labeller_sees(web: Web, shape: str) ->
     answer = sent(shown, long)
     assert answer.status_code == 413
     [error] = answer.json()["errors"]
-    assert (error["line"], error["way_out"]) == (2, "send at most 65,536 bytes without show")
+    assert (error["line"], error["way_out"]) == (2, "use 1 to 65,536 bytes")
 
 
 def test_a_closed_stream_names_the_nearest_column(web: Web) -> None:

@@ -176,7 +176,7 @@ def test_why_there_is_no_answer_is_said(web: Web, service: Service) -> None:
     assert (empty.result, empty.why) == (None, "the stream has no row yet")
     web.post("/v1/streams/qa/records", json=[{"item": "a", "votes": {"gpt": "x"}}])
     early = answer_stream(service.store, "qa", "judge", {}, Span(high=1))
-    assert early.why == "no row is in this window"
+    assert early.why == "no row is in this window and slice"
     found = answer_stream(service.store, "qa", "bound", {}, Span())
     assert found.result is None
     assert "prediction" in found.why

@@ -25,7 +25,7 @@ def test_a_stream_is_made_shown_changed_and_deleted(web: Web) -> None:
     gone = web.get("/v1/streams/qa")
     assert gone.status_code == 404
     assert gone.json()["errors"][0]["way_out"].startswith(
-        "An admin makes it: PUT /v1/streams/qa with"
+        "an admin makes it: PUT /v1/streams/qa with"
     )
 
 

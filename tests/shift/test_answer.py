@@ -42,7 +42,7 @@ def test_a_table_of_exactly_item_truth_and_old_works(tmp_path, monkeypatch):
         ({"api": "replay:new"}, "--budget"),
         ({"new": "new", "api": "replay:new"}, "nothing is asked and api"),
         ({"new": "new", "budget": 10}, "nothing is asked and budget"),
-        ({"new": "new", "judges": ["old"]}, "has no option 'judges'"),
+        ({"new": "new", "judges": ["old"]}, "no option 'judges'"),
     ],
 )
 def test_questions_that_make_no_sense_are_refused(options, words):

@@ -10,7 +10,7 @@ from importlib import import_module
 import click
 
 import tallystick
-from tallystick.errors import meant
+from tallystick.errors import unknown
 from tallystick.registry import ENTRIES, capability
 
 OWN = {
@@ -82,9 +82,8 @@ class _Verbs(click.Group):
             from tallystick.cli.verb import command_of
 
             return both, command_of(capability(both)), args[2:]
-        near = meant(args[0], summaries())
-        if args[0] not in summaries() and near:
-            ctx.fail(f"No such command {args[0]!r}{near}")
+        if args[0] not in summaries() and not args[0].startswith("-"):
+            ctx.fail(unknown("command", args[0], summaries()))
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:

@@ -266,15 +266,14 @@ def ask_first(question: ClientQuestion) -> Callable[[str], None]:
         sys.stderr.write(f"{text}\n")
         if question.yes:
             return
+        agreed = question.max_cost is not None
         if sys.stdin.isatty() and sys.stderr.isatty():
             sys.stderr.write("Go on? [y/N] ")
             sys.stderr.flush()
-            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-                raise InputError("nothing was asked and nothing was spent")
-        elif question.max_cost is None:
+            agreed = sys.stdin.readline().strip().lower() in ("y", "yes")
+        if not agreed:
             raise InputError(
-                "this costs money and nobody is there to confirm it: add --yes, or set a limit"
-                " (--max-cost)"
+                "nothing was asked and nothing was spent: add --yes, or set a limit (--max-cost)"
             )
 
     return confirm
@@ -322,20 +321,17 @@ def check_outputs(outputs: Mapping[str, Path], inputs: Iterable[str | Path]) -> 
     --------
     >>> check_outputs({"--html": Path("r.html"), "--junit": Path("./r.html")}, [])
     Traceback (most recent call last):
-    tallystick.errors.InputError: --html and --junit both name r.html: name two files
+    tallystick.errors.InputError: --junit r.html is that of --html: name another file, so that nothing is lost
     """
-    taken = [path for one in inputs for path in named_files(one)]
-    seen: list[tuple[str, Path]] = []
+    seen = [("the input", path) for one in inputs for path in named_files(one)]
     for flag, path in outputs.items():
-        if any(_same(path, other) for other in taken):
-            raise InputError(
-                f"{flag} {path} is the input: name another file, so that nothing is lost"
-            )
-        for before, other in seen:
+        for what, other in seen:
             if _same(path, other):
-                raise InputError(f"{before} and {flag} both name {path}: name two files")
+                raise InputError(
+                    f"{flag} {path} is {what}: name another file, so that nothing is lost"
+                )
         _check_place(flag, path)
-        seen.append((flag, path))
+        seen.append((f"that of {flag}", path))
 
 
 def named_files(source: str | Path) -> list[Path]:

@@ -29,7 +29,7 @@ from tallystick.cli.verb import (
     sorted_options,
     table_options,
 )
-from tallystick.errors import InputError, meant
+from tallystick.errors import InputError, unknown
 from tallystick.registry import ENTRIES, capability
 from tallystick.report.terminal import glossary
 from tallystick.results import Result
@@ -81,8 +81,8 @@ def _shown(verb: str, seed: int) -> tuple[list[str], Demo]:
     for name, made in able.items():
         if verb in (name, name.partition(" ")[0]):
             return name.split(), made(seed)
-    shown = ", ".join(dict.fromkeys(name.partition(" ")[0] for name in able))
-    raise InputError(f"there is nothing to show for {verb!r}: there are {shown}")
+    shown = dict.fromkeys(name.partition(" ")[0] for name in able)
+    raise InputError(unknown("demonstration", verb, shown))
 
 
 demo = Verb(
@@ -280,9 +280,7 @@ def explained(term: str) -> str:
         found.append(_filled(f"{name}: {words[name]}"))
     if found:
         return "\n\n".join(found)
-    known = list(dict.fromkeys([*pages(), *words]))
-    hint = meant(wanted, known, otherwise=f". There are: {', '.join(known)}", most=3)
-    raise InputError(f"there is no explanation of {term!r}{hint}")
+    raise InputError(unknown("explanation", wanted, dict.fromkeys([*pages(), *words])))
 
 
 def _filled(text: str) -> str:

@@ -15,7 +15,7 @@ import click
 from tallystick.cli.app import working
 from tallystick.cli.deliver import Delivery, deliver, tell
 from tallystick.cli.verb import Verb, options, sorted_options, table_options
-from tallystick.errors import InputError
+from tallystick.errors import InputError, MissingExtra
 from tallystick.registry import ENTRIES
 from tallystick.table import Question, option, options_of, with_reading
 
@@ -213,13 +213,6 @@ def _act(work: Work, own: LabelCall) -> tuple[Any, ...]:
         write_asks(out, work, asks, tool=own.tool)
         what = "items" if work.task.rows.shape[1] == 1 else "outputs"
         tell([f"{out}: {len(asks):,} {what} to label, in this order. {work.blindness}"])
-    elif asks:
-        tell(
-            [
-                f"{len(asks):,} items are drawn. See them with --next {len(asks)} --out batch.csv,"
-                " --terminal or --open"
-            ]
-        )
     return asks
 
 
@@ -239,7 +232,11 @@ def _page(work: Work) -> None:
     from tallystick.serve import serve_labels
 
     browser = not os.environ.get("TALLYSTICK_NO_BROWSER")
-    serve_labels(work, open_browser=browser, say=lambda text: tell([text]))
+    try:
+        serve_labels(work, open_browser=browser, say=lambda text: tell([text]))
+    except MissingExtra:
+        tell(["--terminal, and --next 20 --out batch.csv, need no page"])
+        raise
 
 
 def _plan(

@@ -132,12 +132,11 @@ def _total(tallies: Sequence[str], *, allow_overlap: bool) -> tuple[Tally, tuple
 def _overlap(one: tuple[str, Tally], other: tuple[str, Tally]) -> str:
     """Say what two saved tallies share; nothing if they share nothing."""
     clash = one[1].clash(other[1])
-    if clash is not None:
-        return f"{one[0]} and {other[0]} both count {clash}"
     # Tallies of data in memory do not know what they counted: all there is to compare is the file.
-    if one[1].sources.names or Path(one[0]).read_bytes() != Path(other[0]).read_bytes():
-        return ""
-    return f"{one[0]} and {other[0]} are byte for byte the same"
+    named = clash is not None or one[1].sources.names
+    if not named and Path(one[0]).read_bytes() == Path(other[0]).read_bytes():
+        clash = "the same: they are equal byte for byte"
+    return f"{one[0]} and {other[0]} both count {clash}" if clash is not None else ""
 
 
 merge = Verb(
@@ -198,9 +197,8 @@ def follow(call: Call) -> None:
         for record in records(sys.stdin):
             if names is None:
                 names = _columns(tuple(record), roles.judges, roles.truth, roles.item)
-            absent = [name for name in names if name not in record]
-            if absent:
-                raise InputError(f"a row lacks column {absent[0]!r}: every row needs {list(names)}")
+            if any(name not in record for name in names):
+                raise InputError(f"stdin: every row needs the columns {', '.join(names)}")
             yield from stream.push({name: [record[name]] for name in names})
         yield from stream.finish()
 
@@ -235,14 +233,11 @@ def records(lines: TextIO) -> Iterator[dict[str, Any]]:
     rows = csv.DictReader(every)
     header = rows.fieldnames or []
     if len(set(header)) != len(header) or not header:
-        raise InputError(f"the header of stdin must name different columns, got {list(header)}")
+        raise _wrong_line(1)
     for row in rows:
         # A cell too many has no name, and a name too many has no cell.
         if None in row or None in row.values():
-            raise InputError(
-                f"line {rows.line_num} of stdin has more or fewer cells than the header's"
-                f" {len(header)}"
-            )
+            raise _wrong_line(rows.line_num)
         yield {name: cell if cell.strip() else None for name, cell in row.items()}
 
 
@@ -253,8 +248,12 @@ def _object(line: str, number: int) -> dict[str, Any]:
     except ValueError:
         row = None
     if not isinstance(row, dict):
-        raise InputError(f"line {number} of stdin is {line.strip()[:40]!r}, not a JSON object")
+        raise _wrong_line(number)
     return row
+
+
+def _wrong_line(number: int) -> InputError:
+    return InputError(f"line {number} of stdin is no JSON object, and no row under distinct names")
 
 
 def _columns(

@@ -7,6 +7,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tallystick.errors import no_attribute
+
 if TYPE_CHECKING:
     from tallystick.report.chart import Plot, plot
     from tallystick.report.grid import markdown_of
@@ -28,4 +30,4 @@ def __getattr__(name: str) -> Any:
     for file, names in _NAMES.items():
         if name in names.split():
             return getattr(import_module(f"tallystick.report.{file}"), name)
-    raise AttributeError(f"module 'tallystick.report' has no attribute {name!r}")
+    raise no_attribute(__name__, name)

@@ -72,19 +72,6 @@ def chart(figure: Figure) -> Chart:
     return Chart(title, notes, words, kind.draw(drawn))
 
 
-def figure_of(result: Result, figure: int = 0) -> Figure:
-    """Return one figure of *result*; a number that it does not have is refused."""
-    figures = result.figures()
-    if not figures:
-        raise InputError(f"a {result.verb or type(result).__name__} result has no picture")
-    if not -len(figures) <= figure < len(figures):
-        raise InputError(
-            f"figure must be below {len(figures)}, the number of pictures of this result, got"
-            f" {figure}"
-        )
-    return figures[figure]
-
-
 # ``tallystick.plot(result)``: a picture for a notebook, or a file.
 
 
@@ -133,4 +120,7 @@ def plot(result: Result, *, figure: int = 0, mode: Mode = "light") -> Plot:
     >>> picture.svg().startswith("<svg")
     True
     """
-    return Plot(figure_of(result, figure), mode)
+    figures = result.figures()
+    if not -len(figures) <= figure < len(figures):
+        raise InputError(f"figure {figure} is not there: this result has {len(figures)} pictures")
+    return Plot(figures[figure], mode)

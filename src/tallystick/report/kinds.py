@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from tallystick.errors import InputError
+from tallystick.errors import InputError, unknown
 from tallystick.report.svg import (
     ChartPart,
     Drawing,
@@ -35,12 +35,10 @@ def kind_of(figure: Figure) -> Kind:
     'Chart of estimates with intervals'
     >>> kind_of(Figure("pie", "p", {}, {}))
     Traceback (most recent call last):
-    tallystick.errors.InputError: 'pie' is not a kind of chart: choose one of forest, bands, matrix, rounds, curve
+    tallystick.errors.InputError: there is no kind 'pie': there are forest, bands, matrix, rounds, curve
     """
     if figure.kind not in KINDS:
-        raise InputError(
-            f"{figure.kind!r} is not a kind of chart: choose one of {', '.join(KINDS)}"
-        )
+        raise InputError(unknown("kind", figure.kind, KINDS))
     return KINDS[figure.kind]
 
 
@@ -81,8 +79,6 @@ MOST_NAMES = 60
 _LOW, _NOTED, _TALL, _TIGHT = 34.0, 42.0, 58.0, 26.0
 """Height of a row: alone, with a note under its name, with a ring above its line, and among rows of
 the same name."""
-_LETTER, _NARROW = 6.4, 400.0
-"""About the width of a letter, and of a track that is not a phone's, in pixels."""
 _NUMBERS = ("x", "low", "high", "mark")
 
 
@@ -108,7 +104,7 @@ def forest(figure: Figure) -> Tracks:
             tracks.append(Track(name=name, heading=True, height=_TIGHT))
         alone = _NOTED if group else _LOW
         height = _TALL if ringed else _TIGHT if several else alone
-        marks = _marks(figure, row, along, height=height, first=place == 0)
+        marks = _marks(figure, row, along, height=height)
         texts = _texts(figure, row)
         tracks.append(
             Track(
@@ -161,9 +157,9 @@ def _ends(row: Mapping[str, Any]) -> Interval | None:
 
 
 def _marks(
-    figure: Figure, row: Mapping[str, Any], along: Axis, *, height: float, first: bool
+    figure: Figure, row: Mapping[str, Any], along: Axis, *, height: float
 ) -> tuple[Mark, ...]:
-    """Return the marks of one row: grid, zero, interval, dot, ring and its label."""
+    """Return the marks of one row: grid, zero, interval, dot and ring."""
     ringed = height == _TALL
     y = 40.0 if ringed else height / 2
     marks = [_upright(tick.place, height, "grid") for tick in along.marks()]
@@ -185,51 +181,14 @@ def _marks(
         marks.append(Mark(shape="circle", look=look, points=at, radius=6.0, hover=hover))
     if ring is not None:
         off = low is not None and high is not None and not low <= ring <= high
-        words = estimate_texts(ring, _ends(row), figure.unit)[0]
-        marks += _ring(figure, (ring, words), point, along, off=off, first=first)
+        words = f"{title(figure, 'mark')} {estimate_texts(ring, _ends(row), figure.unit)[0]}"
+        look, at = "ring off" if off else "ring", ((along.place(ring), 17.0),)
+        marks.append(Mark(shape="circle", look=look, points=at, radius=5.0, hover=words))
     return tuple(marks)
 
 
 def _upright(place: float, height: float, look: str) -> Mark:
     return Mark(shape="line", look=look, points=((place, 0.0), (place, height)))
-
-
-def _ring(
-    figure: Figure,
-    ring: tuple[float, str],
-    point: float | None,
-    along: Axis,
-    *,
-    off: bool,
-    first: bool,
-) -> list[Mark]:
-    """Return a ring, given by its value and how that is written, and its label, which stands on the
-    side away from the link.
-    """
-    value, written = ring
-    place = along.place(value)
-    words = f"{title(figure, 'mark')} {written}" if first else written
-    # near an end of the track the label would be cut, so it stands on the other side
-    room = (_LETTER * len(words) + 14) / _NARROW
-    left = point is not None and along.place(point) > place
-    left = place > room if left else 1 - place < min(room, 0.1)
-    return [
-        Mark(
-            shape="circle",
-            look="ring off" if off else "ring",
-            points=((place, 17.0),),
-            radius=5.0,
-            hover=f"{title(figure, 'mark')} {written}",
-        ),
-        Mark(
-            shape="text",
-            look="offtext" if off else "",
-            points=((place, 21.0),),
-            text=words,
-            anchor="end" if left else "start",
-            shift=-10.0 if left else 10.0,
-        ),
-    ]
 
 
 def _key(figure: Figure) -> list[str]:
@@ -244,7 +203,11 @@ def _thin(figure: Figure) -> tuple[Figure, str]:
     n = figure.size
     if n <= MOST_NAMES:
         return figure, ""
-    return figure.rows(range(MOST_NAMES)), f"the first {MOST_NAMES} of {n:,} are drawn"
+    return figure.rows(range(MOST_NAMES)), _first(MOST_NAMES, n)
+
+
+def _first(shown: int, n: int) -> str:
+    return f"the first {shown} of {n:,} are drawn"
 
 
 # What bands, rounds and curves share: values along an axis, in one small plot per group.
@@ -399,7 +362,7 @@ def thin_lines(figure: Figure) -> tuple[Figure, str]:
         kept = set(groups[:MOST_PANELS])
         cells = figure.columns[figure.roles["group"]]
         places = [i for i, cell in enumerate(cells) if shorten(str(cell), NAME) in kept]
-        notes.append(f"the first {MOST_PANELS} of {len(groups):,} are drawn")
+        notes.append(_first(MOST_PANELS, len(groups)))
         figure = figure.rows(places)
 
     n = figure.size
@@ -487,8 +450,7 @@ def _matrix_thin(figure: Figure) -> tuple[Figure, str]:
         for i, (row, column) in enumerate(zip(*sides, strict=True))
         if row in shown[0] and column in shown[1]
     ]
-    note = f"the first {MOST_SIDE} of {len(rows):,} rows and {len(columns):,} columns are drawn"
-    return figure.rows(kept), note
+    return figure.rows(kept), _first(MOST_SIDE, max(len(rows), len(columns)))
 
 
 KINDS = {

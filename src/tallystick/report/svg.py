@@ -9,6 +9,8 @@ from html import escape
 from textwrap import wrap
 from typing import Literal, TypeAlias
 
+from tallystick.results.numbers import shorten
+
 WIDTH = 720.0
 """Width of a picture in pixels, unless another is asked for."""
 
@@ -113,8 +115,7 @@ def _tracks(drawing: Tracks, width: float, y: float) -> tuple[list[str], float]:
 
 def _cut(track: Track, room: float) -> str:
     most = max(6, int((room - _MARGIN - 8) / _LETTER))
-    most = 200 if track.heading else most
-    return track.name if len(track.name) <= most else f"{track.name[: most - 1]}…"
+    return shorten(track.name, 200 if track.heading else most)
 
 
 # -- small plots
@@ -140,8 +141,7 @@ def _panel(panel: ChartPart, drawing: Panels, left: float, room: float, y: float
     parts = []
     if panel.title:
         most = max(6, int((room - _LETTER * len(panel.value) - 12) / _LETTER))
-        title = panel.title if len(panel.title) <= most else f"{panel.title[: most - 1]}…"
-        parts.append(_text(title, left, y + 12, "name"))
+        parts.append(_text(shorten(panel.title, most), left, y + 12, "name"))
         parts.append(_text(panel.value, left + room - 8, y + 12, "n", "end"))
         y += 24
     start, track = left + _GUTTER, room - _GUTTER - 18
@@ -162,8 +162,7 @@ def _cells(drawing: TintedTable, width: float, y: float) -> tuple[list[str], flo
     height = 42.0 if tall else 28.0
     parts = [_text(f"{drawing.corner} \\ {drawing.across}", _MARGIN, y + 12, "")]
     for place, name in enumerate(drawing.columns):
-        cut = name if len(name) <= most else f"{name[: most - 1]}…"
-        parts.append(_text(cut, left + room * (place + 1) - 8, y + 12, "", "end"))
+        parts.append(_text(shorten(name, most), left + room * (place + 1) - 8, y + 12, "", "end"))
     y += 20
     for name, cells in drawing.rows:
         parts.append(_text(name[:30], _MARGIN, y + height / 2 + 4, "name"))
@@ -211,8 +210,6 @@ def _mark(mark: Mark, left: float, room: float, top: float) -> str:
     x, y = at[0]
     if mark.shape == "circle":
         return element("circle", *hover, class_=mark.look, cx=x, cy=y, r=mark.radius)
-    if mark.shape == "text":
-        return _text(mark.text, x + mark.shift, y, mark.look, mark.anchor)
     if mark.shape == "line":
         ends = {"x1": x, "y1": y, "x2": at[1][0], "y2": at[1][1]}
         return element("line", *hover, class_=mark.look, **ends)
@@ -348,7 +345,7 @@ def svg_style(mode: Mode = "light") -> str:
 # Across, a mark is placed by its share of the track's width; down, by pixels.
 
 
-Shape: TypeAlias = Literal["line", "circle", "text", "area", "path"]
+Shape: TypeAlias = Literal["line", "circle", "area", "path"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -358,15 +355,11 @@ class Mark:
     Parameters
     ----------
     shape
-        A ``line`` between two points, a ``circle``, a ``text``, a filled ``area`` or an open
-        ``path``.
+        A ``line`` between two points, a ``circle``, a filled ``area`` or an open ``path``.
     look
         Its class in the style sheet, e.g. ``bar`` or ``dot``.
     points
         Where it is: share of the width, pixels from the top.
-    text, anchor, shift
-        Of a text: the words, which end of them is at the point, and by how many pixels they are
-        moved aside.
     radius
         Of a circle, in pixels.
     hover
@@ -376,9 +369,6 @@ class Mark:
     shape: Shape
     look: str
     points: tuple[tuple[float, float], ...]
-    text: str = ""
-    anchor: Literal["start", "middle", "end"] = "start"
-    shift: float = 0.0
     radius: float = 0.0
     hover: str = ""
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from tallystick.errors import InputError, UsageError
+from tallystick.errors import InputError, UsageError, unknown
 from tallystick.results.interval import Interval, Json, Unknown, clean, clean_fields
 from tallystick.results.numbers import (
     harmless,
@@ -223,25 +223,22 @@ def parse_gate(
     ('score', 'my model')
     """
     match = _RELATION.fullmatch(text.strip())
-    if match is None:
-        raise InputError(f"a gate is 'NAME >= NAME - NUMBER' or 'NAME <= NUMBER', got {text!r}")
-    relation = next((sign for sign in get_args(Relation) if sign == match["relation"]), None)
-    if relation is None:
+    relation = next(
+        (sign for sign in get_args(Relation) if match and sign == match["relation"]), None
+    )
+    if match is None or relation is None:
         raise InputError(
-            f"a gate compares with >=, <=, > or <, got {match['relation']!r} in {text!r}"
+            "a gate is 'NAME >= NAME - NUMBER' or 'NAME <= NUMBER', with >=, <=, > or <: got"
+            f" {text!r}"
         )
 
     left, measure = _name(match["left"], known)
     right, of_right, offset = _right(match["right"].strip(), known)
-    if right is not None and measure != of_right:
+    foreign = measure is not None and measures is not None and measure not in measures
+    if foreign or (right is not None and measure != of_right):
         raise InputError(
-            f"a gate compares one measure on both sides, got {text!r}: write"
-            f" '{measure or of_right}(…)' on both sides, or on neither"
-        )
-    if measure is not None and measures is not None and measure not in measures:
-        raise InputError(
-            f"a gate measures {', '.join(measures) or 'nothing by name'} here, got {measure!r} in"
-            f" {text!r}"
+            f"a gate names no measure, or one on both sides ({', '.join(measures or ['any'])}):"
+            f" got {text!r}"
         )
     return Gate(left, relation, right, offset, measure)
 
@@ -283,9 +280,7 @@ def _split(text: str, known: Sequence[str] | None) -> tuple[str, str | None]:
 def _name(text: str, known: Sequence[str] | None) -> tuple[str, str | None]:
     name, measure = _split(text, known)
     if known is not None and name not in known:
-        raise InputError(
-            f"a gate names {name!r}, which is not one of {', '.join(map(repr, list(known)[:12]))}"
-        )
+        raise InputError(f"gate: {unknown('name', name, known[:12])}")
     return name, measure
 
 
@@ -299,7 +294,7 @@ def check_bar(gate: Gate, low: float, high: float, *, share: bool) -> None:
     >>> check_bar(parse_gate("new >= old - 1"), -1.0, 1.0, share=True)
     Traceback (most recent call last):
         ...
-    tallystick.errors.UsageError: the gate 'new >= old - 1' can never fail: two shares differ by at most 1, which is 100 points. For 1 point write 'new >= old - 1%' or 'new >= old - 0.01'
+    tallystick.errors.UsageError: the gate 'new >= old - 1' can never fail: the number lies between -1 and 1. For 1 points write 'new >= old - 1%'
     >>> check_bar(parse_gate("score(new) > 80"), 1.0, 5.0, share=False)
     Traceback (most recent call last):
         ...
@@ -315,13 +310,8 @@ def check_bar(gate: Gate, low: float, high: float, *, share: bool) -> None:
 
     size = abs(gate.offset)
     why = f"the number lies between {low:g} and {high:g}"
-    if share:
-        differ = "two shares differ by at most 1, which is 100 points"
-        why = differ if low < 0 else "a share lies between 0 and 1, which is 100%"
-        if 0 < size <= 100:
-            one = f"{size:g}%" if low >= 0 else "1 point" if size == 1 else f"{size:g} points"
-            ways = (gate.with_bar(f"{size:g}%"), gate.with_bar(f"{size / 100:g}"))
-            why += f". For {one} write {ways[0]!r} or {ways[1]!r}"
+    if share and 0 < size <= 100:
+        why += f". For {size:g} points write {gate.with_bar(f'{size:g}%')!r}"
     raise UsageError(f"the gate {str(gate)!r} can never {'fail' if always else 'pass'}: {why}")
 
 

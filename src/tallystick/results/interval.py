@@ -57,14 +57,11 @@ class Interval:
             raise InputError(f"an interval needs low <= high, got [{self.low!r}, {self.high!r}]")
         if not 0 < self.level < 1:
             raise InputError(f"level must be in (0, 1), got {self.level!r}")
-        if self.guarantee not in get_args(Guarantee):
+        assumed = self.guarantee == "under"
+        if self.guarantee not in get_args(Guarantee) or assumed != (self.assumption is not None):
             raise InputError(
-                f"guarantee must be one of {get_args(Guarantee)}, got {self.guarantee!r}"
-            )
-        if (self.guarantee == "under") != (self.assumption is not None):
-            raise InputError(
-                "guarantee 'under' needs an assumption and no other guarantee takes one, "
-                f"got {self.guarantee!r} with {self.assumption!r}"
+                "an interval is exact, anytime or approximate, or under an assumption: got"
+                f" {self.guarantee!r} with {self.assumption!r}"
             )
 
     @property

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias
 
 from tallystick.errors import InputError, MissingExtra
 from tallystick.results.gates import GateOutcome, Slice, junit
@@ -114,10 +114,6 @@ class Result:
     basis: str = field(default="", repr=False, compare=False, metadata={"private": True})
     label_command: str = field(default="", repr=False, compare=False, metadata={"private": True})
     doubt: str = field(default="", repr=False, compare=False, metadata={"private": True})
-
-    def __post_init__(self) -> None:
-        if self.decision not in get_args(Decision):
-            raise InputError(f"decision must be one of {get_args(Decision)}, got {self.decision!r}")
 
     @property
     def opening(self) -> Sentences:
@@ -377,13 +373,6 @@ class Figure:
         lengths = {name: len(values) for name, values in self.columns.items()}
         if len(set(lengths.values())) > 1:
             raise InputError(f"the columns of a figure have equal lengths, got {lengths}")
-
-        for role, name in self.roles.items():
-            if name not in self.columns:
-                raise InputError(
-                    f"role {role!r} names column {name!r}, which is not one of"
-                    f" {sorted(self.columns)}"
-                )
 
     @classmethod
     def forest(

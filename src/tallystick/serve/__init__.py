@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import MissingExtra
+from tallystick.errors import MissingExtra, no_attribute
 
 if TYPE_CHECKING:
     from tallystick.serve.client import ServeClient as Client
@@ -16,9 +16,10 @@ def serve_labels(work: Any, **more: Any) -> None:
     """Serve the labelling page of a session; ``--terminal`` and ``--next`` need no extra."""
     try:
         from tallystick.serve.pages import label
+
+        label.serve_labels(work, **more)
     except ImportError as error:
         raise MissingExtra(error.name or "starlette", "serve") from error
-    label.serve_labels(work, **more)
 
 
 def __getattr__(name: str) -> Any:
@@ -26,4 +27,4 @@ def __getattr__(name: str) -> Any:
         from tallystick.serve.client import ServeClient
 
         return ServeClient
-    raise AttributeError(f"module 'tallystick.serve' has no attribute {name!r}")
+    raise no_attribute(__name__, name)

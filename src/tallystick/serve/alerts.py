@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta
 
-from tallystick.errors import InputError
+from tallystick.errors import InputError, unknown
 from tallystick.serve.auth import HttpProblem
 from tallystick.serve.database import Reader, Transaction
 from tallystick.serve.jobs import Held, Service, job
@@ -168,7 +168,7 @@ def post_seen(transaction: Transaction, incoming: Incoming) -> AlertBody:
     )
     row = transaction.one(f"{_SELECT} where a.id = ?", (ident,))
     if row is None:
-        raise HttpProblem(404, f"there is no alarm {text[:40]!r}")
+        raise HttpProblem(404, unknown("alarm", text))
     return _body(row)
 
 
@@ -333,7 +333,7 @@ def test_webhook(transaction: Transaction, incoming: Incoming) -> DeliveryBody:
     hook = transaction.one("select id from hook order by id limit 1")
     if hook is None:
         raise HttpProblem(404, "there is no webhook: PUT /v1/webhook makes one")
-    text = json.dumps({"name": "test", "what": "A sample, sent by hand.", "at": incoming.now})
+    text = json.dumps({"name": "test", "what": "A test.", "at": incoming.now})
     return _put(transaction, hook[0], text, alert=None, now=incoming.now)
 
 
@@ -383,20 +383,26 @@ def target_of(
     parts = urlsplit(url)
     host = (parts.hostname or "").lower()
     listed = host in {one.lower() for one in allow}
-    way = f"list the host if that is meant (tallystick serve --allow-host {host})"
+
+    def refused(why: Any) -> InputError:
+        return InputError(
+            f"{url[:200]!r} ({why}) cannot be called: it takes a public https address without a"
+            f" password, or a host that is listed (tallystick serve --allow-host {host})"
+        )
+
     # A password would be stored and shown.
     known = parts.scheme == "https" or (parts.scheme == "http" and listed)
     if not known or not host or parts.username or parts.password:
-        raise InputError(f"{url[:200]!r} is not an https address without a password: {way}")
+        raise refused("not https" if not known else "no host, or a password")
     try:
         found = resolve(host, parts.port or 443, type=socket.SOCK_STREAM)
     except (ValueError, OSError) as error:
-        raise InputError(f"{host} has no address or no valid port: {error}") from error
+        raise refused(error) from error
     addresses = [str(one[4][0]) for one in found]
     for address in addresses:
         # One private address among several is enough to refuse: the caller might get that one.
         if not listed and not ipaddress.ip_address(address.partition("%")[0]).is_global:
-            raise InputError(f"{host} is the internal address {address}: {way}")
+            raise refused(f"internal address {address}")
     return Target(url, host, addresses[0])
 
 

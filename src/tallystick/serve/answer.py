@@ -12,9 +12,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import AskError, InputError, NotIdentifiable, TallystickError
+from tallystick.errors import AskError, InputError, NotIdentifiable, TallystickError, unknown
 from tallystick.results import Result, to_json
-from tallystick.serve.auth import Span, meant
+from tallystick.serve.auth import Span
 from tallystick.serve.chances import DrawDoubt, label_doubts
 from tallystick.serve.database import Reader, Store
 from tallystick.serve.results import arguments, call_of, counts_suffice, label_way
@@ -122,8 +122,7 @@ def answer_stream(
     """Ask *verb* about the rows of a span, as the command line would about their file."""
     asked = stream_question(store, name, verb, given, span, by_rows=by_rows)
     if asked.source is None:
-        place = "this window and slice" if span.slices else "this window"
-        why = f"no row is in {place}" if asked.rows else "the stream has no row yet"
+        why = "no row is in this window and slice" if asked.rows else "the stream has no row yet"
         return replace(asked, why=why, doubts=())
     try:
         return replace(
@@ -144,8 +143,7 @@ def _check_columns(call: Call, table: StreamTable, given: Mapping[str, Sequence[
             continue
         for name in (part for value in values for part in value.split(",")):
             if name not in table.columns and not set(name) & set("*?["):
-                ways = meant(name, table.columns) + f"It has {', '.join(table.columns)}"
-                raise InputError(f"{flag}: the stream has no column {name!r}: {ways}")
+                raise InputError(f"{flag}: {unknown('column', name, table.columns)}")
 
 
 def _source(book: StreamBook, call: Call, *, by_rows: bool) -> tuple[Any, BesideCounts | None]:
@@ -349,7 +347,6 @@ def result(
         # What the service knows of its labels and no file shows.
         body["label_doubts"] = [asdict(one) for one in found.doubts]
         body["warnings"] = [*body["warnings"], *(one.warning for one in found.doubts)]
-        body["assumptions"] = [*body["assumptions"], *(one.assumption for one in found.doubts)]
         if body["decision"] == "decided" and any(one.grave for one in found.doubts):
             body["decision"] = "undecided"
     else:
@@ -357,6 +354,11 @@ def result(
     body["as_of"] = found.as_of
     body["command"] = found.command
     return found.version, json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+
+
+def nothing_yet(why: str) -> str:
+    """Return the answer where there is nothing to conclude from."""
+    return f"Nothing can be said yet: {why}."
 
 
 def _unknowable(verb: str, why: str) -> dict[str, Any]:
@@ -367,7 +369,7 @@ def _unknowable(verb: str, why: str) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "verb": capability(verb).verb,
-        "verdict": f"Nothing can be said yet: {why}.",
+        "verdict": nothing_yet(why),
         "decision": "unknowable",
         "needed": None,
         "n_items": 0,

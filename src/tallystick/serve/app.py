@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 import tallystick
-from tallystick.errors import FileError, InputError
+from tallystick.errors import InputError, unknown
 from tallystick.serve.auth import (
     HttpProblem,
     ProblemBody,
@@ -32,7 +32,7 @@ from tallystick.serve.auth import (
     is_loopback,
     make_key,
 )
-from tallystick.serve.database import Reader, Store, Transaction, open_store
+from tallystick.serve.database import Reader, Store, Transaction, open_store, unopened
 from tallystick.serve.jobs import JOBS, Config, Service
 from tallystick.serve.posted import export_watches
 from tallystick.serve.routes import (
@@ -168,9 +168,7 @@ def alone(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         held = (folder / LOCK).open("a", encoding="ascii")
     except OSError as error:
-        raise FileError(
-            f"{folder} cannot be used ({error.strerror}): give a folder that can be written"
-        ) from error
+        raise unopened(folder, error) from error
     with held:
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -393,7 +391,7 @@ def delete_key(transaction: Transaction, incoming: Incoming) -> dict[str, str]:
     ident = incoming.path["key"]
     revoke = "update key set revoked = ? where id = ?"
     if not transaction.run(revoke, (incoming.now, ident)):
-        raise HttpProblem(404, f"there is no key {ident!r}")
+        raise HttpProblem(404, unknown("key", ident))
     transaction.run("delete from session where key = ?", (ident,))
     incoming.service.door.forget()
     return {"revoked": ident}

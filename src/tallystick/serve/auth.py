@@ -16,10 +16,9 @@ import math
 import re
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -167,7 +166,7 @@ _FORWARDED = (
 )
 """How the headers begin that proxies add."""
 
-_NO_KEY = "this is not 'Bearer ts_…' with a key that is known, or it expired or was revoked"
+_NO_KEY = "this needs a key that is known, and neither revoked nor expired"
 
 _FRESH = 2.0
 """Seconds for which a key that was looked up is believed: a revoked key dies after them."""
@@ -260,12 +259,18 @@ def allow(who: Principal, role: str, stream: str | None) -> None:
     if role == "none":
         return
     if who.role == "none":
-        way = Fix("send 'Authorization: Bearer ts_…'; tallystick serve key makes one")
-        raise HttpProblem(401, "this address needs a key", way, WWW_Authenticate="Bearer")
-    if role not in (who.role, "any") and who.role != "admin":
-        raise HttpProblem(403, f"key {who.id} has the role {who.role}; this needs {role} or admin")
-    if stream is not None and who.streams and stream not in who.streams:
-        raise HttpProblem(403, f"key {who.id} is for {', '.join(who.streams)}, not {stream!r}")
+        raise no_key()
+    foreign = stream is not None and who.streams and stream not in who.streams
+    if foreign or (role not in (who.role, "any") and who.role != "admin"):
+        may_do = f"{who.role} of {', '.join(who.streams) or 'all streams'}"
+        needed = stream if foreign else f"{role} or admin"
+        raise HttpProblem(403, f"key {who.id} is for {may_do}, and this needs {needed}")
+
+
+def no_key() -> HttpProblem:
+    """Return the refusal of somebody without a key that can be used."""
+    way = Fix("send 'Authorization: Bearer ts_…'; tallystick serve key makes one")
+    return HttpProblem(401, _NO_KEY, way, WWW_Authenticate="Bearer")
 
 
 def check_origin(headers: Mapping[str, str]) -> None:
@@ -300,7 +305,7 @@ class Doorkeeper:
         if given is not None:
             kind, _, key = given.partition(" ")
             if kind.lower() != "bearer" or not key.startswith("ts_"):
-                raise HttpProblem(401, _NO_KEY, WWW_Authenticate="Bearer")
+                raise no_key()
             return await self._of(key.strip(), self._by_key)
         cookie = request.cookies.get(COOKIE)
         session = await self._of(cookie, self._by_cookie) if cookie else NOBODY
@@ -369,7 +374,7 @@ class Doorkeeper:
         same = hmac.compare_digest(kept, digest(secret))
         now = self._service.clock()
         if row is None or not same or row[5] is not None or (row[4] is not None and row[4] < now):
-            raise HttpProblem(401, _NO_KEY, WWW_Authenticate="Bearer")
+            raise no_key()
         return Principal(ident, row[1], row[2], tuple(json.loads(row[3])))
 
     def _by_cookie(self, reader: Reader, cookie: str) -> Principal:
@@ -439,16 +444,6 @@ class ProblemBody(msgspec.Struct):
     errors: list[Fix] = []
 
 
-def meant(word: str, names: Iterable[str]) -> str:
-    """Return a hint where a name is nearly one of those that are known.
-
-    >>> meant("gtp", ["gpt", "claude"]), meant("x", ["gpt"])
-    ("did you mean 'gpt'? ", '')
-    """
-    near = get_close_matches(word, list(names), n=1)
-    return f"did you mean {near[0]!r}? " if near else ""
-
-
 class HttpProblem(Exception):
     """Raise it anywhere below a route: it becomes the answer.
 
@@ -496,6 +491,23 @@ def wrong_lines(fixes: Sequence[Fix], *, status: int = 422) -> HttpProblem:
     """Return the refusal of a batch: nothing of it is kept."""
     detail = f"{len(fixes)} lines cannot be used; nothing was kept"
     return HttpProblem(status, detail, *fixes)
+
+
+def unusable(name: str, value: str, way: str) -> HttpProblem:
+    """Return the refusal of a parameter, with what it takes."""
+    return HttpProblem(
+        422, f"{name}={value[:80]!r} cannot be read", Fix(way, column=name[:100], value=value[:80])
+    )
+
+
+def not_json(error: Exception) -> HttpProblem:
+    """Return the refusal of a body that no decoder reads."""
+    return HttpProblem(400, f"the body is not JSON: {error}")
+
+
+def too_large(most: str) -> HttpProblem:
+    """Return the refusal of a request that holds too much."""
+    return HttpProblem(413, f"a request takes at most {most}: send smaller batches")
 
 
 # Which rows a question is about: a window of time or of rows, and slices.
@@ -567,9 +579,7 @@ def span_of(window: str, slices: Sequence[str], *, now: float, label_draw: str =
     for text in slices:
         name, _, value = text.partition(":")
         if not (name and value):
-            raise HttpProblem(
-                422, f"slice={text[:80]!r} cannot be read", Fix("write slice=lang:en")
-            )
+            raise unusable("slice", text, "write slice=lang:en")
         wanted.append((name, value))
     low = high = last = None
     try:
@@ -585,7 +595,7 @@ def span_of(window: str, slices: Sequence[str], *, now: float, label_draw: str =
             if not dots or (low is not None and high is not None and high < low):
                 raise ValueError(window)
     except (ValueError, OverflowError) as error:
-        raise HttpProblem(422, f"window={window[:80]!r} cannot be read", Fix(_WAYS)) from error
+        raise unusable("window", window, _WAYS) from error
     slices_ = tuple(sorted(wanted))
     return Span(low=low, high=high, last=last, slices=slices_, label_draw=label_draw)
 

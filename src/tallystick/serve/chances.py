@@ -254,13 +254,12 @@ def _labelled(reader: Reader, stream: StreamRecord) -> dict[int, LabelledRow]:
 
 @dataclass(frozen=True, kw_only=True)
 class DrawDoubt:
-    """Something that labels cannot tell, and what a result takes for granted because of it.
+    """Something that labels cannot tell, with what a result takes for granted because of it.
 
     A *grave* one leaves open what the figures seem to decide.
     """
 
     warning: str
-    assumption: str
     grave: bool
 
 
@@ -280,7 +279,6 @@ def label_doubts(book: StreamBook) -> list[DrawDoubt]:
             DrawDoubt(
                 warning=f"{count(later)} {rows} in no draw: they came after it or lie outside its"
                 " window, and count as if they were like the others. Draw again to know",
-                assumption="rows that were in no draw are like those that labels were drawn from",
                 grave=later > GRAVE * book.stream.rows,
             )
         )
@@ -302,7 +300,6 @@ def label_doubts(book: StreamBook) -> list[DrawDoubt]:
                 f" no label (people disagree on {count(apart)}, {count(skipped)} skipped), and are"
                 " left out: these are often the hard ones"
                 + (". A third person can decide (open the label page)" if apart else ""),
-                assumption="drawn rows without a label are like those with one",
                 grave=apart + skipped > GRAVE * read,
             )
         )
@@ -344,7 +341,6 @@ def _as_they_came(book: StreamBook) -> list[DrawDoubt]:
         DrawDoubt(
             warning=f"{count(chosen)} {noun} given to rows that somebody chose. They count as if"
             " the rows had been drawn at random. Let the service draw rows to know",
-            assumption="rows that people chose to label are like the others",
             grave=True,
         )
     ]

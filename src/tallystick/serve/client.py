@@ -397,26 +397,24 @@ def _first(problems: list[str], what: str) -> list[str]:
 
 def _orphans(reader: Reader, stream: StreamRecord) -> list[str]:
     """Find what belongs to nothing."""
-    row = f"left join rows r on r.stream = ? and {reader.row_is('=', 'o.row_id')}"
-    questions = {
-        "rows without a pattern": "rows o left join pattern r on r.id = o.pattern"
-        " where o.stream = ? and r.id is null",
-        "rows without a slice": "rows o left join slice r on r.id = o.slice"
-        " where o.stream = ? and r.id is null",
-        "labels without a row": f"label o {row} where o.stream = ? and r.id is null",
-        "draws without a row": f"draw o join frame f on f.id = o.frame {row}"
-        " where f.stream = ? and r.id is null",
-        "payloads without a row": "payload o left join rows r on r.id = o.row_id"
-        " where r.id is null",
-        # PostgreSQL has no index that would refuse the second one.
-        "names of two rows": "(select 1 from rows where stream = ? group by item, system"
-        " having count(*) > 1) t",
-    }
+    held = f"rows r on r.stream = ? and {reader.row_is('=', 'o.row_id')}"
+    # Who belongs to what, where both are, and the column that names the stream.
+    belonging = (
+        ("rows", "pattern", "rows o", "pattern r on r.id = o.pattern", "o.stream = ?"),
+        ("rows", "slice", "rows o", "slice r on r.id = o.slice", "o.stream = ?"),
+        ("labels", "row", "label o", held, "o.stream = ?"),
+        ("draws", "row", "draw o join frame f on f.id = o.frame", held, "f.stream = ?"),
+        ("payloads", "row", "payload o", "rows r on r.id = o.row_id", "1 = 1"),
+    )
     found = []
-    for what, sql in questions.items():
-        if n := reader.value(f"select count(*) from {sql}", [stream.id] * sql.count("?")):
-            found.append(f"{n} {what}")
-    return found
+    for what, owner, table, other, ours in belonging:
+        sql = f"select count(*) from {table} left join {other} where {ours} and r.id is null"
+        if n := reader.value(sql, [stream.id] * sql.count("?")):
+            found.append(f"{n} {what} without a {owner}")
+    # PostgreSQL has no index that would refuse a second row of one name.
+    named = "select item from rows where stream = ? group by item, system having count(*) > 1"
+    twice = reader.value(f"select count(*) from ({named}) t", (stream.id,))
+    return [*found, *([f"{twice} names of two rows"] if twice else [])]
 
 
 def _replay(reader: Reader, stream: StreamRecord) -> tuple[int, list[str]]:

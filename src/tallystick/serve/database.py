@@ -424,6 +424,11 @@ def is_postgres(address: str | Path) -> bool:
     return str(address).startswith(("postgresql://", "postgres://"))
 
 
+def unopened(place: Path, error: Exception) -> FileError:
+    """Return the refusal of a place that cannot be written."""
+    return FileError(f"{place} cannot be opened ({error}): give a folder that can be written")
+
+
 def _damaged(place: Any, why: Any) -> FileError:
     return FileError(f"{place} is damaged, or no database of Tallystick ({why})")
 
@@ -454,9 +459,7 @@ class SqliteStore(Store):
             if migrate:
                 self._migrate(self.write)
         except (OSError, sqlite3.OperationalError) as error:
-            raise FileError(
-                f"{self.path} cannot be opened ({error}): give a folder that can be written"
-            ) from error
+            raise unopened(self.path, error) from error
         except sqlite3.DatabaseError as error:
             raise _damaged(self.path, error) from error
 

@@ -13,7 +13,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from tallystick.serve.auth import Fix, HttpProblem, meant, wrong_lines
+from tallystick.errors import meant, unknown
+from tallystick.serve.auth import Fix, HttpProblem, not_json, too_large, wrong_lines
 from tallystick.serve.database import Transaction
 from tallystick.serve.routes import misread
 from tallystick.serve.streams import (
@@ -110,9 +111,7 @@ def parse(body: bytes, *, now: float) -> list[VoteRecord]:
     if not records:
         raise HttpProblem(422, 'the body has no record: send {"item": …, "votes": {…}} lines')
     if len(records) > MOST_RECORDS:
-        raise HttpProblem(
-            413, f"{len(records):,} records in one request: send at most {MOST_RECORDS:,}"
-        )
+        raise too_large(f"{MOST_RECORDS:,} records")
     if len(body) > _MOST_LINE:
         _check_lines(records)
     wrong: list[Fix] = []
@@ -142,8 +141,7 @@ def _check_lines(records: list[VoteRecord]) -> None:
         if size > _MOST_LINE:
             size -= len(msgspec.json.encode(record.show))
         if size > _MOST_LINE:
-            way = f"send at most {_MOST_LINE:,} bytes without show"
-            raise wrong_lines([Fix(way, line=line)], status=413)
+            raise wrong_lines([Fix(_at_most(_MOST_LINE), line=line)], status=413)
 
 
 def _records(body: bytes) -> list[VoteRecord]:
@@ -159,7 +157,7 @@ def _records(body: bytes) -> list[VoteRecord]:
         try:
             pieces = [bytes(one) for one in _PARTS.decode(body)]
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise HttpProblem(400, f"the body is not JSON: {error}") from error
+            raise not_json(error) from error
     for number, piece in enumerate(pieces, start=1):
         if not piece.strip():
             continue
@@ -169,7 +167,7 @@ def _records(body: bytes) -> list[VoteRecord]:
             wrong.append(_fix(str(error), number))
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
             status = 400
-            wrong.append(Fix(f"this line is not JSON: {error}", line=number))
+            wrong.append(Fix(str(error), line=number))
     raise wrong_lines(wrong or [Fix("the body is not NDJSON")], status=status)
 
 
@@ -289,7 +287,7 @@ def word_of(value: str | int | bool) -> str:
 def _refuse_unlisted(name: str, word: str, declared: Sequence[str]) -> None:
     """Refuse a word that is not among the declared labels, and one that may or may not be one."""
     if declared:
-        way = f"{meant(word, declared)}this stream takes {', '.join(declared[:12])}"
+        way = unknown("label", word, declared[:12])
         raise Refused(422, Fix(way, column=name, value=word))
     # Other words for no answer are kept, and every result reads them as the command line does.
     if word.casefold() == "none":
@@ -359,7 +357,7 @@ class Interned:
             if why is not None:
                 raise Refused(422, Fix(why, column=name[:64]))
             if not self._stream.settings.is_open:
-                way = f"{meant(name, self.columns)}declare it under columns, or set open to true"
+                way = f"declare it under columns, or set open to true{meant(name, self.columns)}"
                 raise Refused(422, Fix(way, column=name, value=name))
             if len(self.columns) >= MOST_COLUMNS:
                 raise Refused(422, Fix(f"at most {MOST_COLUMNS} columns", column=name))

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 from starlette.responses import Response
 
+from tallystick.errors import unknown
 from tallystick.serve.auth import Fix, HttpProblem, Principal
 from tallystick.serve.database import Reader, Store, Transaction
 from tallystick.serve.ingest import LabelRecord, RowPlaces, VoteRecord, unpacked_body, word_of
@@ -246,7 +247,7 @@ class Hand:
         row = (given.item, given.system)
         _, known = self.transaction.find(self.stream.id, [], [row], RowPlaces(self.stream.salt))
         if not known:
-            raise HttpProblem(404, f"there is no row {given.item[:80]!r} {given.system[:80]!r}")
+            raise HttpProblem(404, unknown("row", f"{given.item} {given.system}".strip()))
         self.label(row, given.value, Source(self.person, "volunteered", seconds=given.seconds))
 
     def _asked(self, ask: str) -> tuple[int, int]:
@@ -261,7 +262,7 @@ class Hand:
                 (self.person, int(parts[1]), int(parts[2]), self.stream.id),
             )
         if found is None:
-            raise HttpProblem(404, f"there is no question {ask[:60]!r}: GET next gives one")
+            raise HttpProblem(404, unknown("question", ask))
         frame, row, state, lease_by, mine = found
         if mine:
             raise HttpProblem(409, "you have answered this already")
@@ -384,7 +385,7 @@ def post_label(transaction: Transaction, incoming: Incoming) -> LabelKept:
         return LabelKept("skipped")
     if given.value is None or not (given.ask or given.item):
         way = "send the ask of GET next or an item, with a value, a skip with its reason, or undo"
-        raise HttpProblem(422, "there is no answer in this body", Fix(way))
+        raise HttpProblem(422, way, Fix(way))
     if given.ask:
         hand.answer(given)
         return LabelKept("label")

@@ -13,9 +13,9 @@ import msgspec
 from msgspec import Meta
 from starlette.responses import Response
 
-from tallystick.errors import InputError
+from tallystick.errors import InputError, unknown
 from tallystick.registry import capability
-from tallystick.serve.auth import LABEL_DRAWS, Fix, HttpProblem, Span, meant, span_of
+from tallystick.serve.auth import LABEL_DRAWS, Fix, HttpProblem, Span, span_of
 from tallystick.serve.database import Reader
 from tallystick.serve.jobs import Service
 from tallystick.serve.routes import Incoming, Query, route
@@ -105,14 +105,10 @@ def asked_stream(reader: Reader, name: str, span: Span) -> StreamRecord:
     if span.slices:
         named = [name for _, name, kind in reader.columns(stream.id) if kind == "slice"]
         columns = [*named, "system"]
-        for column, value in span.slices:
+        for column, _ in span.slices:
             if column not in columns:
-                way = f"{meant(column, columns)}rows have the slices {', '.join(columns)}"
-                raise HttpProblem(
-                    422,
-                    f"slice={column}:{value}: the stream has no slice {column!r}",
-                    Fix(way, column="slice", value=column),
-                )
+                way = unknown("slice", column, columns)
+                raise HttpProblem(422, way, Fix(way, column="slice", value=column))
     return stream
 
 
@@ -164,8 +160,8 @@ async def get_result(incoming: Incoming) -> Response:
     """Return the command line's JSON about the rows of a stream."""
     verb, query = incoming.path["verb"], incoming.query
     if verb not in ANSWERED:
-        way = Fix(f"ask {', '.join(ANSWERED)}", value=verb)
-        raise HttpProblem(404, f"a stream does not answer {verb!r}", way)
+        way = unknown("verb", verb, ANSWERED)
+        raise HttpProblem(404, way, Fix(way, value=verb))
     span = query.span(incoming.now)
     return await _answered(
         incoming, "answer:result", span, verb, query.options(incoming.more), span
@@ -210,6 +206,8 @@ _LABEL_MODELS = (
 )
 """Label models that are no files."""
 
+_FLAGS = ("true", "false", "1", "0")
+
 
 def label_way(verb: str) -> str:
     """Return which labels of a draw a verb can use: with probabilities, or an even sample.
@@ -242,14 +240,14 @@ def arguments(
     words: list[str] = []
     for name, values in given.items():
         if name not in options:
-            ways = ", ".join(sorted(options))
-            raise InputError(f"{verb} has no option {name!r}: it has {ways}")
-        if name == "label-model" and any(one not in _LABEL_MODELS for one in values):
-            raise InputError(f"label-model must be one of {', '.join(_LABEL_MODELS)}")
+            raise InputError(f"{verb}: {unknown('option', name, sorted(options))}")
+        for one in values if name == "label-model" else ():
+            if one not in _LABEL_MODELS:
+                raise InputError(unknown(name, one, _LABEL_MODELS))
         for value in values:
             if options[name].is_flag:
-                if value.lower() not in ("true", "false", "1", "0", ""):
-                    raise InputError(f"{name} is true or false, got {value!r}")
+                if value.lower() not in (*_FLAGS, ""):
+                    raise InputError(unknown(name, value, _FLAGS))
                 words += [f"--{name}"] if value.lower() in ("true", "1", "") else []
             else:
                 # One word with '=', so that a value that begins with a dash is no option.

@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route as StarletteRoute
 
+from tallystick.errors import unknown
 from tallystick.serve.auth import (
     NOBODY,
     Fix,
@@ -24,7 +25,9 @@ from tallystick.serve.auth import (
     Principal,
     allow,
     check_origin,
-    meant,
+    not_json,
+    too_large,
+    unusable,
 )
 from tallystick.serve.writer import Boundary, problem_of
 
@@ -294,17 +297,16 @@ def _asked(route: Route, request: Request) -> tuple[Query, dict[str, list[str]]]
         else:
             given[name] = value
     if more and not route.open_query:
-        name, ways = next(iter(more)), ", ".join(sorted(fields)) or "no parameter"
-        way = Fix(f"this address takes {ways}", column=name[:100])
-        raise HttpProblem(422, f"there is no parameter {name!r}", way)
+        name = next(iter(more))
+        way = unknown("parameter", name, sorted(fields))
+        raise HttpProblem(422, way, Fix(way, column=name[:100]))
     try:
         return msgspec.convert(given, route.query, strict=False), more
     except msgspec.ValidationError as error:
         place, _ = misread(str(error), ())
-        name, value = place or "", str(given.get(place or "", ""))[:80]
+        name = place or ""
         what = parameters_of(route.query)[name].get("description", "leave it out")
-        way = Fix(what, column=name, value=value)
-        raise HttpProblem(422, f"{name}={value!r} cannot be used", way) from error
+        raise unusable(name, str(given.get(name, "")), what) from error
 
 
 _NOT_GZIP = "the body is not one whole gzip member"
@@ -328,7 +330,7 @@ async def body_of(request: Request, limit: int) -> bytes:
                 raise HttpProblem(400, _NOT_GZIP)
         size += len(piece)
         if size > limit:
-            raise HttpProblem(413, f"the body is larger than {limit:,} bytes: send smaller batches")
+            raise too_large(f"{limit:,} bytes")
         pieces.append(piece)
     if unpacker is not None and not unpacker.eof:
         raise HttpProblem(400, _NOT_GZIP)
@@ -343,7 +345,7 @@ def _decoded(decoder: msgspec.json.Decoder[Any], kind: Any, raw: bytes) -> Any:
         detail = f"the body cannot be used: {way}"
         raise HttpProblem(422, detail, Fix(way, column=place)) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise HttpProblem(400, f"the body is not JSON: {error}") from error
+        raise not_json(error) from error
 
 
 def _form(incoming: Incoming) -> Mapping[str, str]:
@@ -382,7 +384,7 @@ def misread(
     Examples
     --------
     >>> misread("Object contains unknown field `itm`", ["item", "label"])
-    (None, "there is no field 'itm': did you mean 'item'? There are item, label")
+    (None, "there is no field 'itm': did you mean 'item'?")
     >>> forms = {"label": '{"value": "pass"}'}
     >>> misread("Expected `object | null`, got `str` - at `$.label`", ["label"], forms)
     ('label', 'Expected object | null, got str: write "label": {"value": "pass"}')
@@ -390,11 +392,10 @@ def misread(
     what, _, path = message.partition(" - at ")
     place = re.sub(r"^\$(\[\d+\])?\.?", "", path.strip("`")) or None
     field = re.split(r"[.\[]", place)[0] if place else ""
-    unknown = _UNKNOWN.fullmatch(what)
-    if unknown and not field:
-        name = unknown[1][:64]
-        hint = meant(name.lower(), fields)
-        return place, f"there is no field {name!r}: {hint}There are {', '.join(fields)}"
+    foreign = _UNKNOWN.fullmatch(what)
+    if foreign and not field:
+        name = foreign[1][:64]
+        return place, unknown("field", name, fields)
     example = (examples or {}).get(field)
     form = f': write "{field}": {example}' if example is not None else ""
     return place, what.replace("`", "") + form

@@ -15,7 +15,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from tallystick.serve.auth import Fix, HttpProblem, meant
+from tallystick.errors import meant, unknown
+from tallystick.serve.auth import Fix, HttpProblem
 from tallystick.serve.database import Reader, Transaction
 from tallystick.serve.routes import Incoming, reads, writes
 from tallystick.table import spelling
@@ -161,9 +162,9 @@ def find_stream(reader: Reader, name: str) -> StreamRecord:
         (name,),
     )
     if row is None:
-        hint = meant(name, names_of(reader))
-        way = f"{hint}An admin makes it: PUT /v1/streams/{name} with the body {{}}"
-        raise HttpProblem(404, f"there is no stream {name!r}", Fix(way, value=name))
+        way = f"an admin makes it: PUT /v1/streams/{name} with the body {{}}"
+        what = unknown("stream", name) + meant(name, names_of(reader))
+        raise HttpProblem(404, what, Fix(way, value=name))
     return StreamRecord(row[0], row[1], settings_of(row[2]), bytes(row[3]), *row[4:])
 
 

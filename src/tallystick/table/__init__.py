@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tallystick.errors import no_attribute
+
 if TYPE_CHECKING:
     from tallystick.table.capability import (
         Capability,
@@ -83,7 +85,7 @@ _HOME = {name: file for file, names in _NAMES.items() for name in names.split()}
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
-        raise AttributeError(f"module 'tallystick.table' has no attribute {name!r}")
+        raise no_attribute(__name__, name)
     found = getattr(import_module(f"tallystick.table.{_HOME[name]}"), name)
     globals()[name] = found  # the next look finds it without asking
     return found

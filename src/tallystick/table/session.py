@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tallystick.errors import FormatError, InputError
+from tallystick.errors import FormatError, InputError, unknown
 from tallystick.results import Json
 from tallystick.table.cells import Label
 from tallystick.table.ledger import Ledger, LedgerKind
@@ -276,9 +276,7 @@ class Session:
     def open_asks(self, reader: str) -> list[Ask]:
         """Return what this reader has still to answer, in the order of asking."""
         if reader not in self.head.readers:
-            raise InputError(
-                f"reader must be one of {', '.join(self.head.readers)}, got {reader!r}"
-            )
+            raise InputError(unknown("reader", reader, self.head.readers))
         place = self.head.readers.index(reader)
         return [ask for ask in self.asks if self._is_for(ask, place)]
 

@@ -43,7 +43,7 @@ def test_home_shows_streams_first_and_each_alarm_in_one_line(web: Web, service: 
         )
     )
     text = web.get("/").text
-    assert "One alarm needs a look." in text
+    assert "Alarms that need a look: 1." in text
     assert text.index('id="streams"') < text.index("bot: the votes changed")
     assert "llama moved" not in text  # what it proves stands on its own page
     assert 'href="/alarms#alarm-1"' in text

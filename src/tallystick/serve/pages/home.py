@@ -77,13 +77,13 @@ def _headline(n: int, *, tested: bool) -> str:
     """Say how many alarms wait; without a closed window nothing was tested.
 
     >>> _headline(0, tested=True), _headline(1, tested=True), _headline(12, tested=False)
-    ('Nothing changed.', 'One alarm needs a look.', '12 alarms need a look.')
+    ('Nothing changed.', 'Alarms that need a look: 1.', 'Alarms that need a look: 12.')
     >>> _headline(0, tested=False)
     'Nothing was tested yet.'
     """
     if n == 0:
         return "Nothing changed." if tested else "Nothing was tested yet."
-    return "One alarm needs a look." if n == 1 else f"{n} alarms need a look."
+    return f"Alarms that need a look: {n}."
 
 
 async def _verdicts(

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from tallystick.verbs.label import Work
 
 _MOST_BYTES = 64 * 1024
+_ALL_READ = "There is nothing for you to read now."
 """An answer is a few words; a longer form is refused."""
 
 _NOTHING: dict[str, Any] = {
@@ -109,7 +110,7 @@ async def _page(incoming: Incoming, problem: str = "", status: int = 200) -> Res
         "classes": labels,
         "last": at.last,
         "problem": problem,
-        "closing": "There is nothing for you to read now.",
+        "closing": _ALL_READ,
         "buys": f"{at.left} to complete this draw." if at.left else "",
         "home": f"/streams/{name}" if may(who, "read") else "/label",
         "blindness": blindness(telling),
@@ -275,7 +276,7 @@ def _current(work: Work, reader: str) -> tuple[Ask | None, str]:
         waiting = list(work.next())
     if waiting:
         return waiting[0], ""
-    return None, "There is nothing for you to read now."
+    return None, _ALL_READ
 
 
 def _take(work: Work, reader: str, form: Mapping[str, str]) -> None:

@@ -377,8 +377,8 @@ async def post_login(incoming: Incoming) -> Response:
     }
     try:
         who = await incoming.service.door.who(Request(scope))
-    except HttpProblem:
-        return _form("This key is unknown, expired or revoked.", 401)
+    except HttpProblem as problem:
+        return _form(problem.detail, problem.status)
     return await _opened(incoming, who)
 
 

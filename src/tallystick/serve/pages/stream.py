@@ -66,7 +66,10 @@ def view(store: Store, name: str, verb: str, by: str, draw: str) -> tuple[int, b
     they are likely ranges; its pictures, the most telling one first, with *by* the slices; and the
     slices without a number (``silent``), each with the reason.
     """
-    from tallystick.serve.answer import answer_stream  # the server itself never computes
+    from tallystick.serve.answer import (
+        answer_stream,
+        nothing_yet,
+    )  # the server itself never computes
 
     given = {"by": [by]} if by else {}
     found = answer_stream(store, name, verb, given, Span(label_draw=draw))
@@ -75,7 +78,7 @@ def view(store: Store, name: str, verb: str, by: str, draw: str) -> tuple[int, b
     if result is None:
         shown |= dict.fromkeys(("contrast", "open", "next", "needed", "n_labels", "labelled"))
         shown |= dict.fromkeys(("read", "assumptions", "warnings", "pictures", "silent"), ())
-        shown |= {"answer": f"Nothing can be said yet: {found.why}.", "n_items": 0}
+        shown |= {"answer": nothing_yet(found.why), "n_items": 0}
         return found.version, msgspec.json.encode(shown)
     body = json.loads(json.dumps(result.to_dict(), default=str))
     opening, needed = result.opening, body.get("needed")
@@ -93,7 +96,7 @@ def view(store: Store, name: str, verb: str, by: str, draw: str) -> tuple[int, b
         "n_labels": body.get("n_labels"),
         "labelled": verb == "bound" or any(one.get("interval") for one in rows),
         "read": result.read_line(),
-        "assumptions": [*result.assumptions, *(doubt.assumption for doubt in found.doubts)],
+        "assumptions": result.assumptions,
         # What the labels leave open comes first: it may concern every figure.
         "warnings": [*(doubt.warning for doubt in found.doubts), *result.warnings],
         "pictures": [_drawn(one) for one in figures if one is not None],
@@ -288,9 +291,7 @@ def _next(shown: dict[str, Any], waiting: int, rows: int) -> dict[str, Any]:
 def _labels_line(labels: int, known: Chances, draw: str) -> str:
     if not labels:
         return "None yet."
-    if not known.drawn:
-        return f"{count(labels)}, none of them drawn here: they count as if drawn at random."
-    if draw == "all":
+    if not known.drawn or draw == "all":
         return f"{count(labels)}, all counted as if drawn at random: this is an assumption."
     parts = [
         (len(known.waiting), "more count as soon as the rows before them are read"),

@@ -85,12 +85,12 @@ def _prepared(data: Data, question: AskQuestion) -> Questions:
             )
     if question.out is not None:
         check_ending(question.out)
-        if question.out.exists() and str(question.out) in data.source:
-            raise InputError(
-                f"-o {question.out} is the input: name another file, so that nothing is lost"
+        is_input = question.out.exists() and str(question.out) in data.source
+        if is_input or not question.out.parent.is_dir():
+            raise FileError(
+                f"-o {question.out} is the input, or its folder does not exist: name another file,"
+                " so that nothing is lost"
             )
-        if not question.out.parent.is_dir():
-            raise FileError(f"-o {question.out} cannot be written: its folder does not exist")
     labels = tuple(str(whole(label)) for label in data.rules.labels)
     if question.pair:
         labels = labels or USUAL

@@ -136,10 +136,10 @@ def asked_verdict(column: str, *, asked: int, answered: int, unread: int, failed
     >>> asked_verdict("gpt", asked=10, answered=9, unread=1, failed=1)
     'Column gpt has 8 answers to 10 questions; 1 could not be read and 1 failed.'
     """
-    text = f"Column {column} has {count(answered - unread)} answers to {count(asked)} questions"
-    if unread or failed:
-        text += f"; {count(unread)} could not be read and {count(failed)} failed"
-    return f"{text}."
+    return (
+        f"Column {column} has {count(answered - unread)} answers to {count(asked)} questions;"
+        f" {count(unread)} could not be read and {count(failed)} failed."
+    )
 
 
 def before(*, questions: int, known: int, likely: float, most: float | None, currency: str) -> str:
@@ -148,9 +148,7 @@ def before(*, questions: int, known: int, likely: float, most: float | None, cur
     >>> before(questions=100, known=20, likely=1.5, most=4.0, currency="USD")
     'About to ask 80 questions (20 are in the journal), for about 1.5 USD, at most 4 USD.'
     """
-    text = f"About to ask {count(questions - known)} questions"
-    if known:
-        text += f" ({count(known)} are in the journal)"
+    text = f"About to ask {count(questions - known)} questions ({count(known)} are in the journal)"
     if likely:
         text += f", for about {number(likely)} {currency}".rstrip()
     if most:

@@ -18,6 +18,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tallystick.errors import no_attribute
+
 if TYPE_CHECKING:
     from tallystick.verbs.dynamic.analyse import LogResult
     from tallystick.verbs.dynamic.attempt_result import AttemptResult
@@ -35,7 +37,7 @@ _HOME |= {"AttemptResult": "attempt_result", "LogResult": "analyse"}
 def __getattr__(name: str) -> Any:
     if name in _HOME:
         return getattr(import_module(f"tallystick.verbs.dynamic.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'tallystick.verbs.dynamic' has no attribute {name!r}")
+    raise no_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

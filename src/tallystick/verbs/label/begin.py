@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tallystick._rng import spawn
-from tallystick.errors import FileError, InputError
+from tallystick.errors import FileError, InputError, unknown
 from tallystick.registry import ENTRIES, capability
 from tallystick.results import Result, count
 from tallystick.sampling.planned import share_estimator
@@ -482,7 +482,7 @@ def label_question(name: str) -> Capability[Result]:
     'judge'
     """
     if name not in QUESTIONS:
-        raise InputError(f"question must be one of {', '.join(QUESTIONS)}, got {name!r}")
+        raise InputError(unknown("question", name, QUESTIONS))
     return PREVALENCE if name == "prevalence" else capability(name)
 
 
@@ -491,8 +491,7 @@ def options_of(asked: Capability[Result], given: Mapping[str, Any]) -> Question:
     known = sorted(one.name for one in fields(asked.question))
     for name in given:
         if name not in known:
-            has = ", ".join(known)
-            raise InputError(f"question {asked.verb} has no option {name!r}: it has {has}")
+            raise InputError(f"{asked.verb}: {unknown('option', name, known)}")
     return asked.question(**given)
 
 

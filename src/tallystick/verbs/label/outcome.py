@@ -232,8 +232,6 @@ def verdict_of(where: Standing, task: LabelTask, *, alpha: float) -> str:
     labels = f"{count(n)} {plural(_unit(task), n)}"
     if task.claim == "share":
         parts = [_share(one, anytime, labels) for one in where.measures[:3]]
-        if len(where.measures) > 3:
-            parts.append(f"{len(where.measures) - 3} more in the table.")
         if not n:
             parts = [f"Nothing is labelled yet; {count(task.strata.n_items)} items can be drawn."]
     else:
@@ -256,8 +254,6 @@ def _winner(where: Standing, task: LabelTask, labels: str) -> str:
         if where.best is not None:
             names = tuple(n for n, live in zip(names, where.best.live, strict=True) if live)
         open_ = f"{_or(names)} may be {'better' if two else 'the best'}"
-        if not where.read.n:
-            return f"Nothing is labelled yet: {open_}."
         lead = "".join(
             f" ({one.name}: {_written(one)}, approximate)"
             for one in where.measures
@@ -271,9 +267,7 @@ def _winner(where: Standing, task: LabelTask, labels: str) -> str:
         if where.best is None
         else f"the best, or within {task.epsilon * 100:g} points of it"
     )
-    spare = where.progress.left
-    rest = f" {count(spare)} further items were not needed." if spare else ""
-    return f"{where.winner} is {best} ({where.sure}), after {labels}.{rest}"
+    return f"{where.winner} is {best} ({where.sure}), after {labels}."
 
 
 def _or(names: Sequence[str]) -> str:

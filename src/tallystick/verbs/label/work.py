@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tallystick._rng import Rng, as_rng, spawn
-from tallystick.errors import FileError, InputError
+from tallystick.errors import FileError, InputError, unknown
 from tallystick.results import Interval, Json, Unknown
 from tallystick.sampling.bets import anytime_share, evidence, rectified_steps
 from tallystick.sampling.contest import BestOf, contested_draws
@@ -144,9 +144,7 @@ class Work:
         if not 0 <= ask < len(self.session.asks):
             raise InputError(f"ask {ask} was never drawn: {len(self.session.asks)} were")
         if reader not in self.session.head.readers:
-            raise InputError(
-                f"reader must be one of {', '.join(self.session.head.readers)}, got {reader!r}"
-            )
+            raise InputError(unknown("reader", reader, self.session.head.readers))
         event: dict[str, Json] = {"skip": ask} if label is None else {"answer": ask}
         event |= {"reader": reader, "at": datetime.now(UTC).isoformat(timespec="seconds")}
         if label is not None:
