@@ -63,14 +63,11 @@ def doubt_cells(
         strange = _strange(_doubtful(votes, labels, verb), labels)
         doubts.append((strange, owner, f"is never said by {true[0].name}"))
     answers = votes
-    if verb == "bound":
+    if verb == "bound" and true:
         # What is bounded answers too, and a label that it never gives may be a rule's or a
         # person's word for nothing.
-        *own, predicted = true or [None]
-        answers, labels = votes + _pooled([predicted] if predicted else [])[0], _pooled(own)[0]
-        shared = Counter({one: n for one, n in votes.items() if one in labels})
-        if predicted and shared:
-            doubts.append((_strange(shared, _pooled([predicted])[0]), owner, "is never predicted"))
+        never, answers, labels = _never_predicted(votes, true)
+        doubts.append((never, owner, "is never predicted"))
     if true and answers:
         doubts.append((_only_true(answers, labels), holder, "is said by no voter"))
         doubts.append((_code_of_most(labels), holder, "stands in most rows"))
@@ -91,6 +88,17 @@ def doubt_cells(
         wrong = ", or an answer" + (" that is never right" if len(calls) > 1 else "")
         text = f"{shown} in {column} {why}. Does it mean no answer{wrong}?"
         raise look.ask("missing", text, calls, written)
+
+
+def _never_predicted(
+    votes: Counter[Label], true: Sequence[Facts]
+) -> tuple[Label, Counter[Label], Counter[Label]]:
+    """Return a label of weak labels and truth that the prediction, which stands last, never gives;
+    then all answers, and the labels of the truth alone.
+    """
+    predicted, labels = _pooled(true[-1:])[0], _pooled(true[:-1])[0]
+    shared = Counter({one: n for one, n in votes.items() if one in labels})
+    return _strange(shared, predicted), votes + predicted, labels
 
 
 def ask_about_placeholder(
