@@ -72,7 +72,7 @@ def _pen_of(stream: TextIO) -> _Pen:
 
 
 def show(result: Result, *, stream: TextIO | None = None) -> None:
-    """Print *result*: with colour in a terminal (unless NO_COLOR is set), as plain lines in a pipe."""
+    """Print *result*: with colour in a terminal (unless NO_COLOR is set), plain in a pipe."""
     target = stream if stream is not None else sys.stdout
     pen, terminal = _pen_of(target), target.isatty()
     for line in result.read_line():

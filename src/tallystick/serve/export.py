@@ -250,7 +250,7 @@ def nightly(service: Service, held: Held) -> None:
                 name="log",
                 what=f"the log beside the database has {log / 1e9:.1f} GB and cannot be moved into"
                 " it",
-                proves="another program holds the database open, and the log grows until it lets go",
+                proves="another program holds the database open: the log grows until it lets go",
                 does_not_prove="that anything is lost: end that program, such as a shell or a copy",
             )
         )

@@ -400,7 +400,7 @@ class Codebook:
         return votes, self.cells(codes)[1]
 
     def classes(self, stream: StreamRecord) -> tuple[str, ...]:
-        """Return the words of votes and truths: those of the settings in their order, then others."""
+        """Return the words of votes and truths: those of the settings in order, then others."""
         said = {word for _, word in self._words.values()}
         return tuple(dict.fromkeys([*stream.settings.labels, *sorted(said)]))
 

@@ -312,10 +312,8 @@ def _one(work: Work, ask: int, reader: str, lines: Callable[[], str], out: TextI
             _say(out, _HELP)
         elif key == "l":
             for one, answer in given.items():
-                _say(
-                    out,
-                    f"{one.number + 1}: {one.item or one.row + 1}: {'skip' if answer.skipped else answer.label}",
-                )
+                said = "skip" if answer.skipped else answer.label
+                _say(out, f"{one.number + 1}: {one.item or one.row + 1}: {said}")
         elif key == "c" and rest.strip().isdecimal():
             for one in given:
                 if one.number == int(rest) - 1:
