@@ -26,7 +26,7 @@ API = f"Whom to ask: {', '.join(kind.example for kind in KINDS)}."
 class ClientQuestion(Question):
     """What is said about an API, whatever it is asked for.
 
-    In Python *api* may be a `Client`, *request* a JSON value and *header* a mapping. The wait before
+    In Python *api* may be a `Client`, *request* JSON and *header* a mapping. The wait before
     a retry is doubled and jittered each time; a Retry-After of the server counts instead, unless it
     asks for more than ten minutes: then the call has failed.
     """

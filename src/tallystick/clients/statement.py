@@ -293,14 +293,17 @@ def _frames() -> tuple[re.Pattern[str], ...]:
         rf"{hence}{any_one}_?{_BELONGS}{_HOW}{_SIGN}{_STOP}",
         rf"{_START}{this}_?{_BELONGS}{_HOW}{_SIGN}{_NOUN}_?[.!]*$",
         rf"{_START}(?:it|this|the_\w+)_{_SIGN}(?:_the_(?:check|test|rubric|criteria))?{_STOP}",
-        rf"^{_LEAD}(?:this|the)_{_W['item']}{_OF}_(?:expresses|conveys|shows|has|carries|reflects)_an?_"
-        rf"(?:clearly_|overall_)?{_SIGN}_(?:sentiment|tone|attitude|stance|opinion)(?=_?[.!,;:(]|$)",
+        rf"^{_LEAD}(?:this|the)_{_W['item']}{_OF}"
+        r"_(?:expresses|conveys|shows|has|carries|reflects)_an?_"
+        rf"(?:clearly_|overall_)?{_SIGN}"
+        r"_(?:sentiment|tone|attitude|stance|opinion)(?=_?[.!,;:(]|$)",
         rf"{_START}{article}{_SIGN}\)?_(?:wins|gets_my_vote)(?:_(?:this|the)_\w+)?{_CLOSE}",
         rf"{_START}{article}{_SIGN}\)?_{_W['beats']}_(?:the_)?{_SIGN}{_STOP}",
         rf"{_START}{article}{_SIGN}\)?_{is_best}",
         rf"{_START}{article}{best}(?:_(?:of_the_two|one|{_W['kind']}))?_is_{_SIGN}{_STOP}",
         rf"^{_SIGN}\)?(?={_NOT}(?:the_)?{_SIGN}\)?[_.!]*$)",
-        r"(?:^|,_?)(?:so|therefore|thus|hence|in_short|clearly|definitely|certainly|absolutely|surely"
+        r"(?:^|,_?)(?:so|therefore|thus|hence|in_short"
+        r"|clearly|definitely|certainly|absolutely|surely"
         rf"|obviously|a_solid|daher|donc|por_tanto)[_,:]+{_HOW}{_SIGN}(?:_it_is)?{_STOP}",
         rf"\b(?:my_vote_goes_to|that_leaves(?:_only)?)_{_SIGN}_?[.!]*$",
         # The same sentences in other languages: I choose B, I would call it B, it is B.
@@ -330,7 +333,8 @@ _BOXED = re.compile(r"\\boxed\s*\{(?:\\text\s*\{)?([^{}]+)|\[\[([^\[\]]+)\]\]|\[
 _BOLD = re.compile(rf"\*\*([^*]+)\*\*(?=[\s.!]*$|\s+(?:is|as)\s+(?:the\s+)?{_W['best']}\b)")
 _ALONE = _compiled(rf"[_(]*{_SIGN}[_.,;:!)。।]*")
 _OPENING = _compiled(
-    rf"[_(]*(?:(?:the|a|an)_)?{_SIGN}(?P<mark>[.!)。।](?=_|$)|_?(?:[:;,(]|[—–]|-_|(?={_W['why']})))_?"
+    rf"[_(]*(?:(?:the|a|an)_)?{_SIGN}"
+    rf"(?P<mark>[.!)。।](?=_|$)|_?(?:[:;,(]|[—–]|-_|(?={_W['why']})))_?"
 )
 _LISTED = _compiled(rf"[_>(-]*{_SIGN}[.)](?=_?\S)")
 _OTHER_TITLE = _compiled(

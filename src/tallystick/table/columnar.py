@@ -40,7 +40,7 @@ _NESTED = ("[]", "MAP", "UNION", "BLOB", "BIT", "VARIANT")
 
 
 def arrow_column(cells: Sequence[Any]) -> Any:
-    """Return texts or floats as an Arrow column; `pyarrow.array` loads pandas wherever there is one.
+    """Return texts or floats as an Arrow column; `pyarrow.array` loads pandas where there is one.
 
     >>> arrow_column(["a", None]).to_pylist(), arrow_column([None, 0.5]).to_pylist()
     (['a', None], [None, 0.5])
@@ -144,7 +144,7 @@ def with_plain_types(relation: DuckDBPyRelation) -> tuple[DuckDBPyRelation, dict
     """Return the rows with dates, enumerations and the like as text and decimals as floats, and
     what stays nested.
 
-    The fields of a struct become columns with dotted names. NaN becomes NULL here: statistics of the
+    Fields of a struct become columns with dotted names. NaN becomes NULL here: statistics of the
     file know nothing of it.
     """
     columns, left_out, names = [], {}, []

@@ -50,7 +50,7 @@ def _quoting(text: CheckedText, separator: str, start: int) -> str:
 
     In ``cells`` they enclose cells, and in ``lines`` some of these cells hold a line end.
 
-    Counted from 0, an even quote opens a cell or doubles the one before; an odd one closes a cell or
+    From 0 on, an even quote opens a cell or doubles the one before; an odd one closes a cell or
     is doubled. So before an even one, and behind an odd one, is a separator, line end or quote.
     """
     import numpy as np

@@ -159,7 +159,7 @@ def _lines(text: CheckedText) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def value_of(written: str, place: str) -> dict[str, Any]:
-    """Return the object that a text says; NaN is missing, and a key that occurs twice is refused."""
+    """Return the object that a text says; NaN is missing, and a repeated key is refused."""
     try:
         value = _EXACT.decode(written)
     except (ValueError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""What no declaration reaches: archives of inspect_ai, reports of SWE-bench and garak, and the tables
+"""What no declaration reaches: archives of inspect_ai, reports of SWE-bench and garak, tables
 that people made (Dynabench, Label Studio, Argilla, Prodigy).
 
 Everything here returns rows with their places.

@@ -1,6 +1,6 @@
 """What a labelling session holds: the question, the draws, and what people answered.
 
-A *draw* picks one unit (an item, or one output of an item). An *ask* is one cell that a person fills
+A *draw* picks one unit (an item, or an output of one). An *ask* is one cell that a person fills
 in. A draw has one ask, or one per system where the outputs of an item are labelled together.
 """
 

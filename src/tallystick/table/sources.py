@@ -348,7 +348,7 @@ _LOCKED_BYTE = 1 << 40
 
 
 def lock(handle: int, busy: str) -> None:
-    """Lock an open file until its handle is closed; another owner raises `FileError` with *busy*."""
+    """Lock an open file until it is closed; another owner raises `FileError` with *busy*."""
     try:
         import fcntl
     except ImportError:  # Windows

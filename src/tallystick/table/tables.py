@@ -316,7 +316,7 @@ def write_csv(target: str | Path | TextIO, columns: Mapping[str, Sequence[Any]])
     """Write *columns* as CSV, or in the format that the ending names: .tsv, .ndjson, .jsonl or
     .parquet.
 
-    In CSV and TSV, None and NaN are blank, and text that a spreadsheet would run as a formula has an
+    In CSV and TSV, None and NaN are blank, and text that a spreadsheet would run has an
     apostrophe before it (`unescape` takes it away).
 
     Parameters

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # What a tally has counted already, so that nothing is counted twice.
 #
-# A file or a stream is known by the SHA-256 of its content, a batch by the id that its caller gives.
+# A file or a stream is known by the SHA-256 of its content, a batch by its caller's id.
 # The same rows in another file, such as a later export, are found by a sample of their hashes.
 
 

@@ -459,7 +459,7 @@ def _scores(look: _Look, columns: Sequence[str]) -> InputError:
     ends = [(look.facts[n].low or 0.0, look.facts[n].high or 0.0) for n in columns]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     return InputError(
-        f"{look.data.source}: the scores of {names_of(columns)} go from {low:g} to {high:g}. Write 1"
+        f"{look.data.source}: scores of {names_of(columns)} go from {low:g} to {high:g}. Write 1"
         " where an answer is right and 0 where it is wrong instead"
     )
 

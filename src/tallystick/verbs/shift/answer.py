@@ -327,7 +327,7 @@ def _slices(result: ShiftResult, parts: Mapping[Any, Any], alpha: float) -> tupl
 def part_of(result: ShiftResult, chosen: ArrayLike, *, alpha: float = 0.05) -> ShiftResult:
     """Assess the *chosen* items alone, by the answers to those of them that were asked.
 
-    Those of a stratum's chosen items that were asked are a random draw from all of them: so the part
+    Of a stratum's chosen items those that were asked are a random draw: so the part
     is assessed by the same estimator. A part in which fewer than two items were asked is refused.
 
     Parameters

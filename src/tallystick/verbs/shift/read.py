@@ -92,9 +92,8 @@ def prepare(data: Data, question: ShiftQuestion) -> PreparedShift:
         raise InputError(_EMPTY.format(roles.truth))
     named = [str(whole(label)).strip() for label in data.rules.labels]
     true = [] if roles.truth is None else words[roles.truth]
-    if roles.truth is not None:
-        answers = [one for name in said for one in words[name]]
-        ask_about_placeholder(data.source, roles.truth, true, answers, data.rules)
+    answers = [one for name in said for one in words[name]]
+    ask_about_placeholder(data.source, str(roles.truth), true, answers, data.rules)
     replayed = _replayed(data, question)
     if replayed is not None and replayed not in words:
         words[replayed] = list(data.label_lists(replayed)[replayed])
