@@ -256,7 +256,9 @@ def _tabled(table: Table, door: Door, given: Roles, layout: Layout, rules: Label
     aside = layout.ignored(table.columns)
     if door.as_it_is is not None and door.as_it_is(_without(table, aside), given):
         table = _without(table, aside)
-        return replace(found, held=table, roles=assign(table, given), notes=table.notes)
+        return replace(
+            found, held=table, roles=assign(table, given, coerce=rules.coerce), notes=table.notes
+        )
 
     # What a source knows of itself, such as which columns are runs, is not looked for.
     ruled, notes = bool(door.verb) and not table.known, table.notes

@@ -165,4 +165,4 @@ def test_a_slice_without_labels_is_told_of_counts_as_of_rows(
     assert web.post("/v1/streams/part/records", json=records).status_code == 200
     assert differences(web, "part", tmp_path, "judge", {}) == []
     warnings = web.get("/v1/streams/part/results/judge").json()["warnings"]
-    assert any("are on rows with 'lang' de" in one for one in warnings)
+    assert any("are on rows with 'lang' en" in one for one in warnings)
