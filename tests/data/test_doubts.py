@@ -59,7 +59,7 @@ def test_labels_on_the_first_rows_decide_nothing_and_pass_no_gate() -> None:
 def test_a_method_that_reads_no_label_is_not_doubted_for_its_labels() -> None:
     given = table(np.random.default_rng(1), np.arange(N) < 60)
     result = judge(given, **ROLES, method="majority")
-    assert result.verdict.startswith("If the majority were always right")
+    assert result.verdict.startswith("If the majority is right on every item")
 
 
 def days(hours: np.ndarray) -> list[str]:

@@ -46,14 +46,14 @@ ON = "on 265 items that both answered"
 @pytest.mark.parametrize(
     ("gate", "way_out"),
     [
-        ("new >= old - 1", "'new >= old - 1%' or 'new >= old - 0.01'"),
+        ("new >= old - 1", "'new >= old - 1%'"),
         ("new > old - 1", "'new > old - 1%'"),
         ("new <= old + 1", "'new <= old + 1%'"),
         ("new >= old + 1", "'new >= old + 1%'"),
-        ("new >= old - 5", "'new >= old - 5%' or 'new >= old - 0.05'"),
+        ("new >= old - 5", "'new >= old - 5%'"),
         ("score(new) >= score(old) - 2", "'score(new) >= score(old) - 2%'"),
-        ("new >= 80", "'new >= 80%' or 'new >= 0.8'"),
-        ("new <= 1", "'new <= 1%' or 'new <= 0.01'"),
+        ("new >= 80", "'new >= 80%'"),
+        ("new <= 1", "'new <= 1%'"),
         ("new < 1", "'new < 1%'"),
         ("new >= 0", "can never fail"),
         ("new < 0", "can never pass"),
@@ -99,10 +99,10 @@ def test_numbers_without_a_range_have_any_bar(tallystick):
 @pytest.mark.parametrize(
     ("gate", "way_out"),
     [
-        ("flip_rate <= 1", "'flip_rate <= 1%' or 'flip_rate <= 0.01'"),
+        ("flip_rate <= 1", "'flip_rate <= 1%'"),
         ("flip_rate < 1", "'flip_rate < 1%'"),
         ("answers_differ <= 5", "'answers_differ <= 5%'"),
-        ("accuracy_change >= -1", "'accuracy_change >= -1%' or 'accuracy_change >= -0.01'"),
+        ("accuracy_change >= -1", "'accuracy_change >= -1%'"),
         ("recall_change:yes >= -2", "-2%'"),
     ],
 )

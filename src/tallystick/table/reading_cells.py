@@ -98,7 +98,8 @@ def _never_predicted(
     """
     predicted, labels = _pooled(true[-1:])[0], _pooled(true[:-1])[0]
     shared = Counter({one: n for one, n in votes.items() if one in labels})
-    return _strange(shared, predicted), votes + predicted, labels
+    never = _strange(shared, predicted) if len(predicted) > 1 else None
+    return never, votes + predicted, labels
 
 
 def ask_about_placeholder(

@@ -158,7 +158,7 @@ def assumptions(
         found.append("outputs were graded with the probabilities given")
     elif question.label_draw != "all":
         found.append(ASSUMED_DRAW)
-    found.append("people grade rightly: their grades are the truth here")
+    found.append("the grades of people are the truth here")
     found.append(
         "scores are of these items, not of others"
         if question.population == "these"
